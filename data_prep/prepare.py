@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from data_prep import documents, manifest
+from data_prep import documents, manifest, translations
 from data_prep.coreference import conll
 from data_prep.english import English
 from data_prep.filters import GRAMMAR, NONE, agreement_filter
@@ -108,6 +108,10 @@ def _hash_inputs(settings: Settings, testsets: Iterable[TestSet]) -> dict[str, d
     if settings.data.coreference:
         annotated = [Path(folder) for folder in settings.data.coreference]
         found["coreference"] = manifest.hashes(annotated, {p for each in annotated for p in conll.files(each)})
+    if settings.data.parallel:
+        sets = translations.reversed_sets(settings.data.parallel, target=settings.language.code)
+        folders = [Path(folder) for folder in settings.data.parallel]
+        found["parallel"] = manifest.hashes(folders, {path for each in sets for path in each.paths})
     if settings.filter.agreement not in (GRAMMAR, NONE):
         table = Path(settings.filter.agreement)
         found["agreement"] = manifest.hashes(table, [table])

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from data_prep import filters, manifest
+from data_prep import filters, manifest, translations
 from data_prep.coreference import antecedents, conll
 from data_prep.coreference.antecedents import openings, trained_on
 from data_prep.coreference.conll import Annotated
@@ -31,7 +31,7 @@ from data_prep.wmt.testset import TestSet
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.schema import Pair, Passage
+from pronmetric.schema import Pair, Passage, Translation
 from pronmetric.text import strict_json
 
 STUDY = "development_study"
@@ -92,6 +92,8 @@ class Result:
             rows |= self._write_coreference(self._settings.data.coreference)
         if self._settings.fidelity.passages and self._settings.language.ruled:
             rows |= self._write_fidelity()
+        if self._settings.data.parallel is not None:
+            rows |= self._write_translations([testset for testset, _ in files], reporter)
         arrow.finish(self._folder, rows)
         ConfusionTable.from_counts(self._confusion, forms=self._settings.language.forms).save(
             self._folder / "confusion.json"
@@ -103,7 +105,7 @@ class Result:
                 "testsets": {testset.id: manifest.nested(self._counts[testset.id]) for testset, _ in files},
                 **{
                     kind: {split: manifest.nested(self._counts[f"{kind}_{split}"]) for split in (TRAIN, DEVELOPMENT)}
-                    for kind in ("passages", "coreference", "fidelity")
+                    for kind in ("passages", "coreference", "fidelity", "translations")
                     if f"{kind}_{TRAIN}" in rows
                 },
                 **self._source_counts([testset for testset, _ in files]),
@@ -354,6 +356,46 @@ class Result:
             arrow.save_split(self._folder / name, stream, features)
             stream.unlink()
         return rows
+
+    def _write_translations(self, testsets: list[TestSet], reporter: Reporter) -> dict[str, int]:
+        """The texts with a source: of the test sets and, for training, of `data.parallel`."""
+        rows, features, settings = {}, arrow.translation_features(), self._settings
+        given = settings.data.parallel or ()
+        for split, name in zip((TRAIN, DEVELOPMENT), arrow.TRANSLATION_SPLITS, strict=True):
+            counts = self._counts[name]
+            shown = reporter.progress(testsets, name, len(testsets), "test sets")
+            found: Iterable[Translation] = translations.of_testsets(
+                shown,
+                self._survey,
+                split,
+                systems=settings.source.outputs if split == TRAIN else 0,
+                context_size=settings.context.size,
+                language=settings.language,
+                seed=settings.seed,
+                counts=counts,
+            )
+            if split == TRAIN:
+                turned = translations.of_reversed(
+                    translations.reversed_sets(given, target=settings.language.code),
+                    self._survey,
+                    context_size=settings.context.size,
+                    language=settings.language,
+                    counts=counts,
+                )
+                found = chain(turned, found)
+            stream = self._folder / f".{name}"
+            rows[name] = arrow.write_rows(stream, self._new_translations(found, counts), features)
+            arrow.save_split(self._folder / name, stream, features)
+            stream.unlink()
+        return rows
+
+    def _new_translations(self, found: Iterable[Translation], counts: Counter[str]) -> Iterator[Translation]:
+        for each in found:
+            if self._is_new("translation", *each.context, each.text, each.language, each.source):
+                counts[f"kept.{each.language}.{each.kind}"] += 1
+                yield each
+            else:
+                counts["dropped.repeated"] += 1
 
     def _counted(self, pairs: Iterable[Pair], counts: Counter[str]) -> Iterator[Pair]:
         for pair in pairs:

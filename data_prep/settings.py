@@ -39,6 +39,7 @@ class Data(Record):
     wmt: Annotated[list[Text], ONE, Field(min_length=1)]
     english: Text | None
     coreference: Names | None
+    parallel: Annotated[list[Text], ONE] | None
     years: Years | None
     pairs: Pairs | None
     exclude: Names
@@ -103,6 +104,12 @@ class Fidelity(Record):
     ties: Share
 
 
+class Source(Record):
+    """Group source."""
+
+    outputs: CountOrNone
+
+
 class Settings(settings.Settings):
     """The settings of `pronmetric prepare`, as conf/prepare.yaml composes them."""
 
@@ -117,6 +124,7 @@ class Settings(settings.Settings):
     splits: Splits
     passages: Passages
     fidelity: Fidelity
+    source: Source
 
     def unread(self) -> Iterator[tuple[str, str]]:
         """See `pronmetric.settings.Settings`."""
@@ -128,6 +136,8 @@ class Settings(settings.Settings):
         if not self.language.ruled:
             for key in ("passages", "ties"):
                 yield f"fidelity.{key}", f"with data.target={self.data.target}: it is for English targets, leave it out"
+        if self.data.parallel is None:
+            yield "source.outputs", "without texts to learn sources from: add data.parallel=FOLDER or leave it out"
         if self.data.english is None:
             for key in ("english_share", "whole_files"):
                 yield f"splits.{key}", "without documents: add data.english=FOLDER or leave it out"
@@ -154,7 +164,11 @@ class Settings(settings.Settings):
         Raises:
             InputError: `out` is not a prepared folder, or a setting is for English targets only.
         """
-        of_english = {"filter.source=drop": self.filter.source != "none", "data.coreference": self.data.coreference}
+        of_english = {
+            "filter.source=drop": self.filter.source != "none",
+            "data.coreference": self.data.coreference,
+            "data.parallel": self.data.parallel is not None,
+        }
         for key, is_given in of_english.items():
             if is_given and not self.language.ruled:
                 raise InputError(f"{key} is for English targets: leave it out with data.target={self.data.target}")
@@ -194,6 +208,7 @@ class Settings(settings.Settings):
             "whole_files": self.splits.whole_files,
             **self.passages.model_dump(),
             **({"fidelity": self.fidelity.model_dump()} if self.language.ruled else {}),
+            **({} if self.data.parallel is None else {"source": self.source.model_dump()}),
             "seed": self.seed,
             **({} if (record := self.language.to_record()) is None else {LANGUAGE: record}),
         }

@@ -168,7 +168,7 @@ def reference_documents(found: Survey, split: str) -> Iterator[EnglishDocument]:
     for document in found.documents:
         names = dict.fromkeys(name for row in document for name in row.refs)
         for name in names:
-            texts = (row.refs.get(name) if _is_free(found, row.segment, split) else None for row in document)
+            texts = (row.refs.get(name) if is_free(found, row.segment, split) else None for row in document)
             first = document[0]
             yield from _runs(texts, "wmt", f"{first.segment.testset}.{first.segment.lp}/{name}/{first.unit[2]}")
 
@@ -195,9 +195,7 @@ def output_documents(
         for document in documents:
             places = [SegmentId(document.testset, document.lp, segment.seg) for segment in document.segments]
             right = [
-                [_find_forms(text, language) for text in segment.refs.values()]
-                if _is_free(found, place, split)
-                else None
+                [find_forms(text, language) for text in segment.refs.values()] if is_free(found, place, split) else None
                 for place, segment in zip(places, document.segments, strict=True)
             ]
             for name in chosen:
@@ -214,18 +212,20 @@ def _with_forms(text: str | None, forms: list[list[str]], counts: Counter[str], 
         counts["outputs.dropped.empty"] += 1
         return None
     assert text is not None
-    if _find_forms(text, language) not in forms:
+    if find_forms(text, language) not in forms:
         counts["outputs.dropped.other pronouns"] += 1
         return None
     counts["outputs.taken"] += 1
     return text
 
 
-def _is_free(found: Survey, segment: SegmentId, split: str) -> bool:
+def is_free(found: Survey, segment: SegmentId, split: str) -> bool:
+    """Whether a segment is of a split, and neither it nor its context occurs in another one."""
     return found.splits[segment] == split and segment not in found.barred
 
 
-def _find_forms(text: str, language: Language) -> list[str]:
+def find_forms(text: str, language: Language) -> list[str]:
+    """The forms of the pronouns of a text, in order."""
     return [occurrence.form for occurrence in language.find(text)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, islice
 from math import inf
 from numbers import Real
@@ -60,7 +60,8 @@ class PronounMetric:
             are some thousandths from those in fp32.
         gpus: number of GPUs, 0 for the CPU; None uses one of CUDA if available. Apple's is used only where 1 is given.
         source_lang: language of the sources, or a file of `pronmetric train-source`. Sources of texts then affect
-            their scores; None ignores them.
+            their scores by its table. None: by the checkpoint's reader of sources, if it has one.
+        no_source: sources of texts are ignored.
 
     A copy (`copy.deepcopy`, `pickle`, and so a process pool) loads the checkpoint's files again, with these arguments.
     Scores do not depend on PyTorch's autocast and default type.
@@ -74,19 +75,27 @@ class PronounMetric:
         precision: str | None = None,
         gpus: int | None = None,
         source_lang: str | None = None,
+        no_source: bool = False,
     ) -> None:
+        if source_lang is not None and no_source:
+            raise PronmetricError("expected a source language or `no_source=True`, which ignores sources, got both")
         if source_lang is not None and not loaded.language.ruled:
             raise PronmetricError(
                 f"source tables are for English targets, and {place.name} scores {loaded.language.code}: leave out the "
                 "source language"
             )
         source = None if source_lang is None else source_files.of_language(source_lang)
-        self.inference = Inference(loaded, precision=precision, gpus=gpus, source=source)
-        self._gpus, self._source_lang = gpus, source_lang
+        self._gpus, self._source_lang, self._no_source = gpus, source_lang, no_source
         self.name, self.folder = place
         self.hash, self.settings = loaded.hash, loaded.settings
+        read = self._load_reader if self.reader is not None else None
+        self.inference = Inference(loaded, precision=precision, gpus=gpus, source=source, reader=read)
         self.config: Mapping[str, Any] = loaded.config
         self.language: Language = loaded.language
+        if self.config.get("source") is not None:
+            raise PronmetricError(
+                f"a reader of sources scores nothing by itself: give the checkpoint that {self.folder} stands in"
+            )
         if source is not None and not self.probability:
             raise PronmetricError(
                 f"the head {self.config['head']['kind']!r} of {self.name} gives no probabilities, so sources cannot "
@@ -103,6 +112,7 @@ class PronounMetric:
         allow_network: bool = False,
         storage: str | Path | None = None,
         source_lang: str | None = None,
+        no_source: bool = False,
     ) -> PronounMetric:
         """Load the default checkpoint, or one from a folder or the Hugging Face hub; no pickle files are read.
 
@@ -115,7 +125,12 @@ class PronounMetric:
         """
         place = locate.locate(model, allow_network=allow_network, storage=storage)
         return cls(
-            files.load(place.folder, trainable=False), place, precision=precision, gpus=gpus, source_lang=source_lang
+            files.load(place.folder, trainable=False),
+            place,
+            precision=precision,
+            gpus=gpus,
+            source_lang=source_lang,
+            no_source=no_source,
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -123,12 +138,14 @@ class PronounMetric:
         path = None if self._source_lang is None else Path(self._source_lang)
         source = str(path.resolve()) if path is not None and path.is_file() else self._source_lang
         arguments = {"precision": self.precision, "gpus": self._gpus, "source_lang": source}
+        arguments |= {"no_source": self._no_source}
         return _load_again, (type(self), self.name, str(self.folder.resolve()), self._identity, arguments)
 
     @property
     def _identity(self) -> tuple[str, ...]:
         """The hashes of what is read from files."""
-        return (self.hash, self.settings, *(() if self.source is None else (self.source.hash,)))
+        own = (self.hash, self.settings, *(() if self.source is None else (self.source.hash,)))
+        return own if self.reader is None else (*own, self._reader_hash)
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Copy the checkpoint's files to `folder`, byte for byte; `from_pretrained(folder)` gives the same scores.
@@ -149,6 +166,26 @@ class PronounMetric:
         return self.inference.source
 
     @property
+    def reader(self) -> Path | None:
+        """The folder of the reader by which sources affect scores; None: it has none, or they affect them otherwise."""
+        return None if self._no_source or self._source_lang is not None else locate.reader_of(self.folder)
+
+    @property
+    def with_source(self) -> bool | None:
+        """Whether texts must have a source; None: those that have one are scored with it."""
+        return None if self.reader is not None else self.source is not None
+
+    def _load_reader(self) -> Checkpoint:
+        assert self.reader is not None
+        return files.load_reader(self.reader, model=self.hash)
+
+    @cached_property
+    def _reader_hash(self) -> str:
+        """The hash of the reader's weights and of what affects its logits."""
+        assert self.reader is not None
+        return files.hash_reader(self.reader)
+
+    @property
     def probability(self) -> bool:
         """Whether pronoun scores are probabilities; the paper's heads give unbounded scores."""
         return self.inference.probability
@@ -159,13 +196,20 @@ class PronounMetric:
         return int(self.config["context_size"])
 
     def signature(
-        self, *, context: str = "given", context_size: int | None = None, seed: int | None = None
+        self,
+        *,
+        context: str = "given",
+        context_size: int | None = None,
+        seed: int | None = None,
+        counts: Counts | None = None,
     ) -> Signature:
         """The signature: everything that scores depend on.
 
         context: the kind of context. context_size: number of context sentences, if the input did not contain the
-        contexts. seed: of what is drawn, such as the swaps of a test; None if nothing is.
+        contexts. seed: of what is drawn, such as the swaps of a test; None if nothing is. counts: of the scored texts,
+        by which a reader of sources is named only if a text has a source.
         """
+        reads = self.reader is not None and counts is not None and counts.with_source > 0
         head = self.config["head"]["kind"]
         return Signature.of(
             model=self.name,
@@ -181,6 +225,7 @@ class PronounMetric:
             word=self.config["word_state"],
             precision=self.precision,
             **({} if self.source is None else {"source": f"{self.source.language}-{self.source.hash}"}),
+            **({"source": f"reader-{self._reader_hash}"} if reads else {}),
             **({} if self.source is None or not has_pair_head(self.config) else {"preference": "without_source"}),
             version=__version__,
             **({} if seed is None else {"seed": seed}),
@@ -197,8 +242,9 @@ class PronounMetric:
         """Score records `{"text": str, "context": [previous sentences]}`, the output of one system.
 
         Args:
-            records: texts; `context` is optional. If the metric has a source language, `source` (str) is required
-                and `source_context` (previous source sentences) optional; other fields do not affect scores.
+            records: texts; `context` is optional. `source` (str), with the optional `source_context` (previous source
+                sentences), counts if the checkpoint has a reader of sources, and is required if the metric has a source
+                language. Other fields do not affect scores.
             batch_size: a batch holds 32 pieces per unit, so more short texts or fewer long ones. None: 32, on a GPU
                 1024.
             docs: each record's document (None if unknown), over which the system score has its interval; by default
@@ -216,7 +262,7 @@ class PronounMetric:
             segments = tuple(self.stream(texts, batch_size=batch_size, counts=counts, advance=bar.update))
         system = tally_segments(segments, docs).score()
         units = (None,) * len(texts) if docs is None else tuple(docs)
-        return Prediction(segments, system, counts, self.signature(), tuple(texts), units)
+        return Prediction(segments, system, counts, self.signature(counts=counts), tuple(texts), units)
 
     def score_files(
         self,
@@ -284,7 +330,7 @@ class PronounMetric:
         docs = tuple(one.row.doc for one in scored)
         texts = tuple(Text(one.contexts[0][0], one.row.texts[0], one.row.evidence) for one in scored)
         system = tally_segments(segments, docs).score()
-        signature = self._corpus_signature(corpus, kind)
+        signature = self._corpus_signature(corpus, kind, counts)
         return Prediction(segments, system, counts, signature, texts, docs, corpus.systems[0])
 
     def _kind(self, corpus: Corpus, context: str | None, otherwise: str) -> str:
@@ -301,9 +347,9 @@ class PronounMetric:
             return NONE
         return COMMON if corpus.references else otherwise
 
-    def _corpus_signature(self, corpus: Corpus, kind: str, *, seed: int | None = None) -> Signature:
+    def _corpus_signature(self, corpus: Corpus, kind: str, counts: Counts, *, seed: int | None = None) -> Signature:
         """The signature of the scores of a corpus; several references are counted in it."""
-        signed = self.signature(context=kind, context_size=self.context_size, seed=seed)
+        signed = self.signature(context=kind, context_size=self.context_size, seed=seed, counts=counts)
         several = len(corpus.averaged_references(kind))
         return signed.plus(references=several) if several else signed
 
@@ -365,7 +411,7 @@ class PronounMetric:
             scored = chunks(self.stream(given, batch_size=batch_size, counts=counts, advance=bar.update), size)
             sides = (s if size == 2 else tuple(crossed_scores(s).values()) for s in scored)
             decisions = tuple(compared.add(x, y, doc) for (x, y), doc in zip(sides, units, strict=True))
-        signature = self.signature(context=context, seed=seed).plus(by=by, tie=f"{threshold:g}")
+        signature = self.signature(context=context, seed=seed, counts=counts).plus(by=by, tie=f"{threshold:g}")
         both = tuple((x.text, y.text) for x, y in pairs)
         return Comparison(decisions, compared.outcome(seed=seed), counts, signature, both, tuple(units))
 
@@ -404,14 +450,13 @@ class PronounMetric:
                 decisions.append(compared.add(average(*scores[0, 1]), average(*scores[1, 0]), row.doc))
                 texts.append((row.texts[0], row.texts[1]))
                 docs.append(row.doc)
-        signature = self._corpus_signature(corpus, kind, seed=seed).plus(by=by, tie=f"{threshold:g}")
+        signature = self._corpus_signature(corpus, kind, counts, seed=seed).plus(by=by, tie=f"{threshold:g}")
         outcome, names = compared.outcome(seed=seed), (corpus.systems[0], corpus.systems[1])
         return Comparison(tuple(decisions), outcome, counts, signature, tuple(texts), tuple(docs), names)
 
     def _texts(self, records: Iterable[Mapping[str, Any]]) -> list[Text]:
-        counts = self.source is not None
         return [
-            text_of(record, file="record", line=number, with_source=counts)
+            text_of(record, file="record", line=number, with_source=self.with_source)
             for number, record in enumerate(records, start=1)
         ]
 

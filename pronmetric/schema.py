@@ -114,6 +114,26 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
+class Translation:
+    """A text and its source, from which a reader learns what sources say about pronouns.
+
+    kind: "reference", "output" (a system's, with the pronoun forms of a reference) or "reversed" (the original of a
+    translation out of the target language; the translation is the source). language: of the source. context,
+    source_context: the previous sentences of the text's document and of the source's, oldest first.
+    """
+
+    id: str
+    kind: str
+    testset: str
+    language: str
+    doc: str
+    text: str
+    context: tuple[str, ...]
+    source: str
+    source_context: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Antecedent:
     """The antecedent of a pronoun in a passage: numbers of the pronoun's word and of the antecedent's words."""
 

@@ -179,8 +179,8 @@ def accept(rows: Iterable[R | BadRow], *, skip: bool, leave_out: Callable[[BadRo
             raise row.error
 
 
-def to_score(*, with_source: bool) -> Form[Row]:
-    """The form of rows to score; `with_source`: with their source."""
+def to_score(*, with_source: bool | None) -> Form[Row]:
+    """The form of rows to score; `with_source` as for `text_of`."""
     kinds = {
         "id": IDS,
         "text": STRINGS,
@@ -194,7 +194,7 @@ def to_score(*, with_source: bool) -> Form[Row]:
     return Form(Columns(kinds, required), partial(_row_to_score, with_source=with_source))
 
 
-def _row_to_score(value: Any, *, file: str, line: int, with_source: bool) -> Row:
+def _row_to_score(value: Any, *, file: str, line: int, with_source: bool | None) -> Row:
     record = records.record_of(value, file=file, line=line, with_source=with_source)
     system = Entry(value, file=file, line=line).name_of("system")
     return Row(line, records.text_of_id(record.id), system, record.text, record.doc)

@@ -46,6 +46,7 @@ class Model:
     allow_network: bool
     storage: str | None
     source_lang: str | None
+    no_source: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Scoring:
     """What a bulk run of `score` does.
 
     context: the kind of context, "given" or "none". buckets: of the steps of `pronmetric.bulk.dedupe`; 0 without them.
-    signature: that of the plan, which each worker's metric must have.
+    signature: that of the plan, which each worker's metric must have. with_source: as for `text_of`.
     """
 
     model: Model
@@ -61,6 +62,7 @@ class Scoring:
     batch_size: int | None
     buckets: int
     signature: str
+    with_source: bool | None = False
 
     def worker(self, job: Job) -> ShardScorer:
         """The worker of a process."""
@@ -76,8 +78,7 @@ class ShardScorer:
     def __init__(self, job: Job, task: Scoring) -> None:
         self._job, self._task = job, task
         self._folder = storage.place(job.output)
-        self._with_source = task.model.source_lang is not None
-        self._reader = Reader(job.sources, rows.to_score(with_source=self._with_source))
+        self._reader = Reader(job.sources, rows.to_score(with_source=task.with_source))
 
     @cached_property
     def _metric(self) -> PronounMetric:
@@ -124,7 +125,7 @@ class ShardScorer:
         shard = self._job.shards[number]
         name = self._job.sources[shard.file].name
         errors = ErrorRows(self._folder, shard, name)
-        schema = scores_schema(with_source=self._with_source)
+        schema = scores_schema(with_source=self._task.with_source)
         waiting: deque[Row] = deque()
         counts, tallies, scored = Counts(), dict[str | None, Tally](), 0
         with closing(self._reader.read(shard)) as found, ShardWriter(self._scores(number), schema) as writer:
@@ -156,19 +157,22 @@ def _load(task: Scoring) -> PronounMetric:
     # where none is asked for it depends on the machine, so it is that of the plan
     precision = Signature.parse(task.signature)["precision"]
     metric = PronounMetric.from_pretrained(**{**asdict(task.model), "precision": precision})
-    if (found := str(metric.signature(context=task.context))) != task.signature:
+    if (found := str(metric.signature(context=task.context, counts=Counts(with_source=1)))) != task.signature:
         raise PronmetricError(f"a worker has another checkpoint or version: expected {task.signature}, got {found}")
     return metric
 
 
-def scores_schema(*, with_source: bool) -> pyarrow.Schema:
-    """The columns of the scores; `with_source`: also what the source says."""
+def scores_schema(*, with_source: bool | None) -> pyarrow.Schema:
+    """The columns of the scores; `with_source` as for `text_of`: unless False, also what the source says.
+
+    Only a source table, for which it is True, finds missing and surplus pronouns.
+    """
     import pyarrow as pa
 
     span = [("text", pa.string()), ("start", pa.int32()), ("end", pa.int32())]
     numbers = [("score", pa.float64()), ("probability", pa.float64())]
     source = pa.struct([("log_odds", pa.float64()), ("word", pa.string()), ("start", pa.int32()), ("end", pa.int32())])
-    pronouns = pa.struct([*span, *numbers, *([("source", source)] if with_source else [])])
+    pronouns = pa.struct([*span, *numbers, *([("source", source)] if with_source is not False else [])])
     words = pa.list_(pa.struct(span))
     return pa.schema(
         [

@@ -21,12 +21,13 @@ from torch.overrides import TorchFunctionMode
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import model_config, weights
-from pronmetric.checkpoint.locate import CARD, CONFIG
+from pronmetric.checkpoint.locate import CARD, CONFIG, READER, reader_of
 from pronmetric.checkpoint.model_config import Model
 from pronmetric.checkpoint.shards import INDEX, WEIGHTS, hash_weights, is_weight_file, weight_files
 from pronmetric.checkpoint.weights import broken
 from pronmetric.data.collate import Collator
 from pronmetric.data.pieces import TOKENIZER, VOCABULARY, Characters, Pieces, StoredTokenizer, Subwords, Vocabulary
+from pronmetric.data.source_rows import SourceCollator
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.nn.bert import Bert
 from pronmetric.nn.bilstm import BiLSTM
@@ -67,12 +68,7 @@ class Checkpoint:
     @property
     def collator(self) -> Collator:
         """The collator of this checkpoint's pieces, length and language."""
-        return Collator(
-            self.pieces,
-            max_pieces=self.config["max_pieces"],
-            separator=self.config["separator"],
-            split=self.language.words,
-        )
+        return _collator(self.config, self.pieces)
 
     @property
     def language(self) -> Language:
@@ -130,11 +126,45 @@ def load(folder: str | Path, *, trainable: bool = True) -> Checkpoint:
     weights.load(model.state_dict(), entries)
     try:
         pieces = _pieces(folder, config)
-        Collator(pieces, max_pieces=config["max_pieces"], separator=config["separator"])
+        _collator(config, pieces)
     except Exception as error:  # the tokenizers library raises bare Exceptions
         raise broken("tokenizer", folder, error) from error
     settings = _settings(folder, config)
     return Checkpoint(model.eval(), pieces, config, hash_weights(folder), settings)
+
+
+def load_reader(folder: Path, *, model: str) -> Checkpoint:
+    """Read the reader of sources of the weights `model` in `folder` (`locate.reader_of`), for scoring.
+
+    Raises:
+        InputError: as for `load`; it is no reader of sources, or one for other weights.
+    """
+    found = load(folder, trainable=False)
+    described = Model.read(found.config).source
+    if described is None:
+        raise InputError("expected a reader of sources, got another checkpoint; delete the folder", file=folder)
+    if described.model != model:
+        raise InputError(
+            f"this reader of sources is for the weights {described.model}, and its checkpoint has {model}: train one "
+            "for these weights (`pronmetric train experiment=source`), or delete the folder",
+            file=folder,
+        )
+    return found
+
+
+def hash_reader(folder: Path) -> str:
+    """The first 8 hex digits of a hash of what the numbers of a reader of sources depend on."""
+    parts = hash_weights(folder), _settings(folder, checkpoint_config.read(folder / CONFIG))
+    return hashlib.sha256("".join(parts).encode()).hexdigest()[:8]
+
+
+def _collator(config: Mapping[str, Any], pieces: Pieces) -> Collator:
+    """The collator of the model in `config`."""
+    split, reader = checkpoint_config.language_of(config).words, Model.read(config).source
+    if reader is None:
+        return Collator(pieces, max_pieces=config["max_pieces"], separator=config["separator"], split=split)
+    limits = {"context": reader.context, "before": reader.before}
+    return SourceCollator(pieces, max_pieces=config["max_pieces"], split=split, **limits)
 
 
 def _need(folder: Path, *names: str) -> None:
@@ -278,12 +308,19 @@ def save(
 
 
 def copy(folder: Path, to: Path) -> None:
-    """Copy the files of a checkpoint and its card, no others; symbolic links, as in the hub's cache, are followed."""
+    """Copy the files of a checkpoint, its card and its reader of sources, no others; symbolic links are followed."""
     with _whole(to) as part:
-        texts = (folder / name for name in (CONFIG, INDEX, CARD, *chain.from_iterable(TEXTS.values())))
-        for path in (*weight_files(folder), *texts):
-            if path.is_file():
-                shutil.copyfile(path, part / path.name)
+        _copy_files(folder, part)
+        if (reader := reader_of(folder)) is not None:
+            (part / READER).mkdir()
+            _copy_files(reader, part / READER)
+
+
+def _copy_files(folder: Path, to: Path) -> None:
+    texts = (folder / name for name in (CONFIG, INDEX, CARD, *chain.from_iterable(TEXTS.values())))
+    for path in (*weight_files(folder), *texts):
+        if path.is_file():
+            shutil.copyfile(path, to / path.name)
 
 
 @contextmanager
@@ -301,6 +338,8 @@ def _whole(folder: Path) -> Iterator[Path]:
                 if is_weight_file(path.name) and path.name not in new:
                     path.unlink()  # weights of before, as one file or in more shards
             for path in part.iterdir():
+                if path.is_dir():  # a reader of sources
+                    shutil.rmtree(folder / path.name, ignore_errors=True)
                 path.replace(folder / path.name)
         else:
             part.rename(folder)

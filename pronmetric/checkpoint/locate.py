@@ -15,6 +15,7 @@ ALIASES = {DEFAULT: "base"}  # other names of checkpoints; a signature never has
 FOLDERS = {"small": "default"}  # the folder of a checkpoint, where it is not named like it
 REPOSITORY = ("small",)  # checkpoints of the repository, which an installation may lack
 CONFIG, CARD = "config.yaml", "README.md"
+READER = "source"  # the folder of the reader of sources, in that of its checkpoint
 
 
 class Location(NamedTuple):
@@ -60,6 +61,11 @@ def name_of(folder: Path) -> str:
         if place.resolve() == folder:
             return name
     return f"{folder.parent.name}/{folder.name}" if folder.name in ALIASES else folder.name
+
+
+def reader_of(folder: Path) -> Path | None:
+    """The folder of the reader of sources of the checkpoint in `folder`; None if it has none."""
+    return folder / READER if (folder / READER / CONFIG).is_file() else None
 
 
 def of_hub(model: str | Path | None) -> bool:

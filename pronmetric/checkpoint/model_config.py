@@ -42,6 +42,7 @@ _NO_SCORE = frozenset(
         "use_cache",
     }
 )
+Number = Annotated[float, Field(allow_inf_nan=False)]
 Size = Annotated[int, Field(ge=1, le=LARGEST)]
 SizeOrNone = Annotated[int, Field(ge=0, le=LARGEST)]
 Context = Literal["none", "respective", "common"]
@@ -85,13 +86,39 @@ class PairHead(Record):
     dropout: Fraction
 
 
+class Mixing(Record):
+    """The logit of a pronoun with a source: model * the model's + reader * the reader's + bias."""
+
+    model: Number
+    reader: Weight
+    bias: Number
+
+
+class SourceReader(Record):
+    """What makes a model a reader of sources, which stands in the folder of the checkpoint that it is for.
+
+    context, before: most pieces of the text's context and of the source's previous sentences (`data.source_rows`).
+    model: hash of the weights that it is for. in_context, alone: how its logits join theirs, for texts with a context
+    and without one. preference: share of the change of a pronoun's logit that a pair head's preference takes.
+    languages: of the sources that it was trained on.
+    """
+
+    context: SizeOrNone
+    before: SizeOrNone
+    model: str
+    in_context: Mixing
+    alone: Mixing
+    preference: Weight
+    languages: list[str]
+
+
 class Model(Settings):
     """A model: its architecture, what it reads, and how its numbers compare texts.
 
     segment: how the scores of a segment's pronouns become its score. separator: whether one follows the context.
     pronouns: the inventory. context, context_size: the kind of context in training, and its sentences. language: the
     table of a target language that is not English. tie, ties: thresholds of the score, and of what else may decide.
-    decision: what decides. training: the content of the card. Other keys are kept.
+    decision: what decides. source: of a reader of sources. training: the content of the card. Other keys are kept.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -111,6 +138,7 @@ class Model(Settings):
     tie: Weight | None = None
     ties: dict[Decision, Weight] = Field(default_factory=dict)
     decision: Decision = "score"
+    source: SourceReader | None = None
     training: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -139,4 +167,12 @@ class Model(Settings):
         shown = {key: plain[key] for key in _OF_SCORES if key in plain}
         encoder = {key: value for key, value in plain["encoder"].items() if key not in _NO_SCORE}
         pair = {} if self.pair_head is None else {"pair_head": self.pair_head.heads}
-        return {**shown, **pair, "encoder": encoder, "head": self.head.form, "pronouns": sorted(self.pronouns)}
+        source = {} if self.source is None else {"source": self.source.model_dump(exclude={"model", "languages"})}
+        return {
+            **shown,
+            **pair,
+            **source,
+            "encoder": encoder,
+            "head": self.head.form,
+            "pronouns": sorted(self.pronouns),
+        }

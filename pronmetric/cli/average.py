@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from pronmetric.checkpoint import locate
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, number, switch, whole
@@ -14,7 +15,8 @@ from pronmetric.output import targets
 DESCRIPTION = """Average the weights of checkpoints trained from the same encoder, with other settings or seeds.
 
 The average is as fast as a single checkpoint and often more accurate. It is calibrated on the development split of
---data, and its development figures are printed. Compare them with those of its parts."""
+--data, and its development figures are printed. Compare them with those of its parts. Of checkpoints with the same
+weights and a reader of sources each, the readers are averaged."""
 EPILOG = """example:
   pronmetric average runs/a/checkpoint runs/b/checkpoint --data runs/wmt21-23 -o runs/average"""
 
@@ -49,9 +51,16 @@ def run(task: AverageFlags) -> None:
     locate.refuse_taken(task.output)
     arrow.read_manifest(task.data)
 
-    from pronmetric.training.average import average
+    from pronmetric.training.average import average, average_readers
 
-    result = average(folders, task.output, data=task.data, shares=task.shares, half=not task.full, seed=task.seed)
+    given: dict[str, Any] = {"data": task.data, "shares": task.shares, "half": not task.full}
+    readers = [locate.reader_of(folder) is not None for folder in folders]
+    if all(readers):
+        result = average_readers(folders, task.output, **given)
+    else:
+        result = average(folders, task.output, **given, seed=task.seed)
+        if any(readers):
+            print("left out: the readers of sources, which not all checkpoints have", file=sys.stderr)
     for name, value in sorted(result.figures.items()):
         print(f"{name}\t{value:.4f}")
     print(f"checkpoint {result.folder} ({result.hash})", file=sys.stderr)

@@ -18,6 +18,7 @@ from pronmetric.lab.board.pages import TITLE
 from pronmetric.lab.board.scored import BoardSet, Store, reference_of
 from pronmetric.lab.board.site import INDEX, Settings, Site
 from pronmetric.output import targets
+from pronmetric.scoring.score import Counts
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE
 
 DESCRIPTION = "Build a static site that shows the pronoun scores of all systems of test sets."
@@ -102,7 +103,9 @@ def run_build(task: BuildFlags) -> None:
         stream=lambda texts, advance: metric.stream(texts, batch_size=model.batch_size, advance=advance),
         size=metric.context_size,
         language=metric.language,
-        signature=lambda kind: metric.signature(context=kind, context_size=metric.context_size),
+        signature=lambda kind: metric.signature(
+            context=kind, context_size=metric.context_size, counts=Counts(with_source=1)
+        ),
         bar=lambda name, total: output.bar(task.quiet, total=total, label=name),
     )
     uses = limits.uses(config)

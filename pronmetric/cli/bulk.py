@@ -41,6 +41,7 @@ from pronmetric.cli.run import choose_context, load_config, load_metric
 from pronmetric.output import targets
 from pronmetric.output.display import visible
 from pronmetric.report.score_text import format_score, note_system
+from pronmetric.scoring.score import Counts
 from pronmetric.signature import Signature
 from pronmetric.text.context import GIVEN, NONE
 
@@ -161,7 +162,7 @@ class ScoreFlags(Flags):
     gpus_per_worker: float | None = flag(
         group="workers", type=_gpus, metavar="F", help="GPUs of a process, e.g. 1 or 0.5"
     )
-    model: ModelFlags = part(ModelFlags, flags.MODEL, only=("model", "allow_network", "batch_size"))
+    model: ModelFlags = part(ModelFlags, flags.MODEL, only=("model", "allow_network", "batch_size", "no_source"))
     precision: str | None = flags.precision_flag(flags.MODEL, gpus=False)
     model_storage_path: str | None = flag(metavar="DIR", help="folder for a --model of the hub")
     verbose: bool = switch(help="also numbers and intervals of each system on stderr")
@@ -174,14 +175,15 @@ def run_score(task: ScoreFlags) -> None:
     folder, sources = _find(task.files, task.workers, note, read=[model.model])
     context = choose_context(task.context, load_config(model), GIVEN, note)
     metric = load_metric(replace(model, gpus=0), note)  # only for its signature
-    signed = metric.signature(context=context)
+    with_source = metric.with_source
+    signed = metric.signature(context=context, counts=Counts(with_source=1))
     del metric
-    form = rows.to_score(with_source=model.source_lang is not None)
+    form = rows.to_score(with_source=with_source)
     surveyed = _survey(task.files, sources, form, note)
     planned = run.prepare(folder, surveyed, signed, score.RESULTS, rows=task.files.shard_rows)
     buckets = parts.buckets(inputs.rows_of(surveyed)) if task.dedupe else 0
     gpus = math.ceil(task.gpus_per_worker or 0)
-    scoring = Scoring(_worker_model(model, gpus), context, model.batch_size, buckets, str(signed))
+    scoring = Scoring(_worker_model(model, gpus), context, model.batch_size, buckets, str(signed), with_source)
     job = Job(folder.url, sources, planned.shards, task.files.skips, scoring)
     connect, track = _connect(task.workers, planned, note)
     _print_scores(score.score(planned, job, connect, buckets=buckets, track=track), note)
@@ -194,7 +196,7 @@ def _worker_model(flags: ModelFlags, gpus: int) -> Model:
     model = _absolute(flags.model) if local and flags.model is not None else flags.model
     source = flags.source_lang
     source = _absolute(source) if source is not None and Path(source).is_file() else source
-    return Model(model, flags.precision, gpus, flags.allow_network, flags.model_storage_path, source)
+    return Model(model, flags.precision, gpus, flags.allow_network, flags.model_storage_path, source, flags.no_source)
 
 
 def _absolute(path: str) -> str:

@@ -90,19 +90,10 @@ def run(task: CompareFlags) -> None:
     by = flags.choose_decision(task.by, model, config)
     otherwise = COMMON if corpus.references else CROSSED
     kind = choose_context(texts.context, config, otherwise, note, needed=texts.refs is not None)
-    announce_context(kind, corpus, texts, note, size=config["context_size"])
+    announce_context(kind, corpus, texts, model, note, size=config["context_size"])
     scoring = ScoringRun(model, out, note)
 
     size = scoring.metric.context_size
-    signature = scoring.sign(
-        kind,
-        size=size,
-        seed=task.seed,
-        references=signed_references(kind, corpus, texts),
-        by=by,
-        tie=f"{threshold:g}",
-        resamples=task.num_splits,
-    )
     references = corpus.averaged_references(kind)
     pairs = AllPairs(corpus.systems, references, tie=threshold, by=by)
     say = output.Lines(out.to_json, out.to_tsv)
@@ -118,6 +109,15 @@ def run(task: CompareFlags) -> None:
                 for pair in decided:
                     say(score_text.segment_line(number, pair, by=by))
         results = pairs.results(seed=task.seed, resamples=task.num_splits or RESAMPLES)
+        signature = scoring.sign(
+            kind,
+            size=size,
+            seed=task.seed,
+            references=signed_references(kind, corpus, texts),
+            by=by,
+            tie=f"{threshold:g}",
+            resamples=task.num_splits,
+        )
         writer.finish(
             format=FORMAT,
             pairs=[write.pair_entry(result, by=by) for result in results],

@@ -53,12 +53,12 @@ def by_flag(group: str | None = None) -> Any:
 
 
 def source_lang_flag(group: str | None = None) -> Any:
-    """The flag that makes sources count."""
+    """The flag that makes sources count by a table."""
     return flag(
         group=group,
         metavar="LANG|FILE",
-        help="language of the source, which then counts in the score: that of -s, -d, or of the records; or a table "
-        "that `pronmetric train-source` wrote",
+        help="language of the source (of -s, -d, or of the records), which then counts by the table of this language, "
+        "or by one that `pronmetric train-source` wrote; the model's reader of sources is not used",
     )
 
 
@@ -110,7 +110,10 @@ class TextFlags(Flags):
         help="reference, used as context; with several, scores are the means over them",
     )
     sources: str | None = flag(
-        "-s", "--sources", metavar="FILE", help="source: shown in reports; affects scores with --source-lang"
+        "-s",
+        "--sources",
+        metavar="FILE",
+        help="source: shown in reports; counts if the model has a reader of sources, or with --source-lang",
     )
     source_lang: str | None = source_lang_flag()
     docids: str | None = flag(metavar="FILE", help="one document id per line; context never crosses documents")
@@ -178,6 +181,7 @@ class ModelFlags(Flags):
     precision: str | None = precision_flag()
     model_storage_path: str | None = None
     source_lang: str | None = None
+    no_source: bool = switch(help="do not use the model's reader of sources, if it has one")
     disable_cache: bool = False
     disable_length_batching: bool = False
 

@@ -74,6 +74,8 @@ class Notes:
                 f"words longer than the encoder reads, their ends ignored: in {counts.unread} of {counts.encoded} "
                 "distinct texts"
             )
+        if counts.source_cut:
+            self(f"sources longer than the reader of sources, read in part: {counts.source_cut}")
 
 
 class Lines:

@@ -37,7 +37,9 @@ def _job(settings: Settings) -> None:
 
     out, data = settings.folder, settings.data
     targets.check(
-        [], read=[*data.wmt, data.english, *(data.coreference or ()), settings.filter.agreement], folders=[out]
+        [],
+        read=[*data.wmt, data.english, *(data.coreference or ()), *(data.parallel or ()), settings.filter.agreement],
+        folders=[out],
     )
     content = prepare(settings, Reporter(note=_note, progress=_progress), make_aligner=_backend(settings.align.backend))
     confusions = json.loads((settings.folder / "confusion.json").read_text(encoding="utf-8"))

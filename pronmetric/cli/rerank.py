@@ -64,7 +64,13 @@ class RerankFlags(Flags):
     references: str | None = flag(
         "-r", "--references", group=TEXTS, metavar="FILE", help="reference translation, used as context"
     )
-    sources: str | None = flag("-s", "--sources", group=TEXTS, metavar="FILE", help="source; counts with --source-lang")
+    sources: str | None = flag(
+        "-s",
+        "--sources",
+        group=TEXTS,
+        metavar="FILE",
+        help="source; counts if the model has a reader of sources, or with --source-lang",
+    )
     source_lang: str | None = flags.source_lang_flag(TEXTS)
     docids: str | None = flag(
         group=TEXTS, metavar="FILE", help="one document id on each line; context never crosses documents"

@@ -98,11 +98,20 @@ def load_metric(model: ModelFlags, note: Notes) -> PronounMetric:
         allow_network=model.allow_network,
         storage=model.model_storage_path,
         source_lang=model.source_lang,
+        no_source=model.no_source,
     )
     note.begin()
     if (caveat := checkpoint_config.caveat(loaded.config)) is not None:
         note(f"checkpoint {loaded.name}: {caveat}")
     return loaded
+
+
+def needs_source(model: ModelFlags) -> bool | None:
+    """Whether texts need a source; None: the checkpoint has a reader, and those that have one are scored with it."""
+    if model.source_lang is not None:
+        return True
+    place = locate.locate(model.model, allow_network=model.allow_network, storage=model.model_storage_path)
+    return None if not model.no_source and locate.reader_of(place.folder) is not None else False
 
 
 class ScoringRun:
@@ -150,10 +159,13 @@ class ScoringRun:
     def sign(self, context: str, *, size: int | None = None, seed: int | None = None, **further: object) -> str:
         """Set the signature, and give it in one line; `further` fields follow in their order, without those of None.
 
+        Call it when the texts are scored: it names the reader of sources if one of them has a source.
+
         size: number of context sentences, if the texts do not contain their contexts. seed: of what is drawn.
         """
         given = {name: value for name, value in further.items() if value is not None}
-        self.signature = self.metric.signature(context=context, context_size=size, seed=seed).plus(**given)
+        own = self.metric.signature(context=context, context_size=size, seed=seed, counts=self.counts)
+        self.signature = own.plus(**given)
         return str(self.signature)
 
     def finish(self) -> None:
@@ -232,7 +244,7 @@ def choose_context(
     return NONE
 
 
-def announce_context(kind: str, corpus: Corpus, texts: TextFlags, note: Notes, *, size: int) -> None:
+def announce_context(kind: str, corpus: Corpus, texts: TextFlags, model: ModelFlags, note: Notes, *, size: int) -> None:
     """Refuse a context that the texts do not have; note the kind of context and the use of the source."""
     if kind == COMMON and not corpus.references:
         raise PronmetricError(f"{texts.dataset} has no reference, which this context needs; give --context respective")
@@ -246,8 +258,9 @@ def announce_context(kind: str, corpus: Corpus, texts: TextFlags, note: Notes, *
             + "; intervals and tests take segments as units; "
             + ("give --docids" if texts.translations else f"the files of {texts.dataset} name no documents")
         )
-    if texts.sources is not None and texts.source_lang is None:
-        note.detail("-s: reports show the source; it does not affect scores without --source-lang")
+    if texts.sources is not None and needs_source(model) is False:
+        why = "with --no-source" if model.no_source else "without --source-lang: the model has no reader of sources"
+        note.detail(f"-s: reports show the source; it does not affect scores {why}")
 
 
 def context_scope(documents: bool) -> str:

@@ -19,6 +19,7 @@ from pronmetric.cli.run import (
     choose_context,
     load_config,
     load_language,
+    needs_source,
     read_corpus,
     signed_references,
 )
@@ -143,7 +144,7 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
     check_language(baselines, load_language(model))
     otherwise = COMMON if corpus.references else RESPECTIVE
     kind = choose_context(texts.context, config, otherwise, note, needed=texts.refs is not None)
-    announce_context(kind, corpus, texts, note, size=config["context_size"])
+    announce_context(kind, corpus, texts, model, note, size=config["context_size"])
     if baselines and not corpus.references:
         raise PronmetricError(f"--also needs a reference, and {texts.dataset} has none")
     also = SystemBaselines.of(corpus, baselines) if baselines else None
@@ -152,7 +153,6 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
     references, by_reference = corpus.averaged_references(kind), scoring.metric.source is None
     tallies = [SystemTally(name, references) for name in corpus.systems]
     size = scoring.metric.context_size
-    signature = scoring.sign(kind, size=size, references=signed_references(kind, corpus, texts))
     columns = write.score_columns(references, baselines)
     decision = write.decision_entry(flags.choose_decision(None, model, config), TIE_THRESHOLD)
     say = output.Lines(out.to_json, out.to_tsv, out.to_mqm)
@@ -185,7 +185,7 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
             systems=[write.system_entry(r, also=its) for r, its in zip(results, also_scores, strict=True)],
             **decision,
             counts=counts_entry(scoring.counts),
-            signature=signature,
+            signature=scoring.sign(kind, size=size, references=signed_references(kind, corpus, texts)),
             source_language=corpus.source_language,
             **more,
         )
@@ -206,14 +206,13 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
 def _score_records(task: ScoreFlags, name: str, note: output.Notes) -> None:
     """Score the records of the file `name`, and print one JSON object for each."""
     texts, model, out = task.texts, task.model, task.out
-    records, total = record_files.read(name, with_source=texts.source_lang is not None)
+    records, total = record_files.read(name, with_source=needs_source(model))
     records = check_records(records, total, name, load_language(model), note, strict=texts.strict)
     kind = choose_context(texts.context, load_config(model), GIVEN, note)
     note.detail("context: none" if kind == NONE else "context: that of each record")
     scoring = ScoringRun(model, out, note)
 
     tally, waiting = Tally(), deque[record_files.Record]()
-    signature = scoring.sign(kind)
     say = output.Lines(out.to_json, out.to_tsv)
 
     def read_texts() -> Iterator[Text]:
@@ -234,7 +233,7 @@ def _score_records(task: ScoreFlags, name: str, note: output.Notes) -> None:
             if not waiting:  # all records read so far are scored; a pipe may wait for them
                 say.flush()
         score = tally.score()
-        writer.finish(systems=[system(name, score)], counts=counts_entry(scoring.counts), signature=signature)
+        writer.finish(systems=[system(name, score)], counts=counts_entry(scoring.counts), signature=scoring.sign(kind))
     if out.only_system:
         say(f"{visible(name)}\tscore: {format_score(score.score)}")
     note_system(name, score, note.detail)

@@ -16,6 +16,7 @@ from pronmetric.cli.run import (
     choose_context,
     load_config,
     load_language,
+    needs_source,
     note_boundaries,
     read_corpus,
 )
@@ -99,7 +100,11 @@ class SuggestFlags(Flags):
         "-r", "--references", group=TEXTS, nargs=1, metavar="FILE", help="with -t: reference, used as context"
     )
     sources: str | None = flag(
-        "-s", "--sources", group=TEXTS, metavar="FILE", help="with -t: source; counts with --source-lang"
+        "-s",
+        "--sources",
+        group=TEXTS,
+        metavar="FILE",
+        help="with -t: source; counts if the model has a reader of sources, or with --source-lang",
     )
     texts: TextFlags = part(TextFlags, TEXTS, only=("source_lang",))
     docids: str | None = flag(group=TEXTS, metavar="FILE", help="with -t: document ids, one on each line")
@@ -123,7 +128,7 @@ def run(task: SuggestFlags) -> None:
     flags.check_targets(texts, model, task.out)
     note = task.out.notes()
     if texts.jsonl is not None:
-        records, total = records_file.read(texts.jsonl, with_source=texts.source_lang is not None)
+        records, total = records_file.read(texts.jsonl, with_source=needs_source(model))
         records = check_records(records, total, texts.jsonl, load_language(model), note, strict=texts.strict)
         kind = choose_context(texts.context, load_config(model), GIVEN, note)
         size = None

@@ -37,7 +37,7 @@ from pronmetric.lab.suites.contrastive import Item, Judged, Judging, Reading, Su
 from pronmetric.lab.suites.export import MANY, MODES, NONE, Concatenation
 from pronmetric.output import targets
 from pronmetric.report.text import table
-from pronmetric.text.context import Text, join
+from pronmetric.text.context import Source, Text, join
 from pronmetric.text.strict_json import plain
 
 if TYPE_CHECKING:
@@ -342,7 +342,11 @@ def _judge_by_model(task: ScoreFlags, note: output.Notes) -> tuple[Judged, str]:
 
 def _by_pronmetric(task: ScoreFlags, items: Sequence[Item], note: output.Notes) -> tuple[list[float], str]:
     """The mean probability of each candidate's pronouns; a candidate without one loses."""
-    texts = [Text(join(one.target_context), one.target) for item in items for one in item.candidates]
+    texts = [
+        Text(join(one.target_context), one.target, Source(one.source, one.source_context))
+        for item in items
+        for one in item.candidates
+    ]
     scoring, about = ScoringRun(task.model, task.out, note), task.suite.ABOUT
     language = scoring.metric.language
     if language.code not in about.targets:

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pronmetric.cli.hydra import given_overrides, hydra_parser, named_below, run_verb
 from pronmetric.data import arrow
@@ -66,10 +67,14 @@ def _job(settings: Train) -> None:
     from pronmetric.checkpoint import locate
 
     given = {"init": settings.init, "teacher": settings.teacher}
-    folders = {key: str(locate.locate(name, allow_network=False).folder) for key, name in given.items() if name}
+    folders: dict[str, Any] = {key: str(locate.locate(name).folder) for key, name in given.items() if name}
+    if settings.source is not None:
+        model = str(locate.locate(settings.source.model).folder)
+        folders["source"] = settings.source.model_copy(update={"model": model})
     settings = settings.model_copy(update=folders)
     out = Path(settings.out)
     read = [settings.data.dir, settings.data.soft, settings.init, settings.teacher]
+    read += [] if settings.source is None else [settings.source.model]
     read += [getattr(settings.encoder, name, None) for name in ("options", "weights", "vectors")]
     targets.check([], read=read, folders=[out, out / "checkpoint"])
     if settings.table is not None:
@@ -77,8 +82,8 @@ def _job(settings: Train) -> None:
         return
 
     from pronmetric.schema import FIDELITY
+    from pronmetric.training import run, source_reader
     from pronmetric.training.datamodule import COREFERENCE
-    from pronmetric.training.run import train
 
     overrides = given_overrides()
     named = named_below("objective.source_share")
@@ -87,6 +92,7 @@ def _job(settings: Train) -> None:
         named |= {COREFERENCE}
     if any(each == "experiment=fidelity" or each.startswith("objective.fidelity.share=") for each in overrides):
         named |= {FIDELITY}
+    train = run.train if settings.source is None else source_reader.train
     result = train(
         settings, required_sources=named, overrides=overrides, note=lambda line: print(line, file=sys.stderr)
     )
@@ -94,8 +100,9 @@ def _job(settings: Train) -> None:
         return
     for name, value in sorted(result.figures.items()):
         print(f"{name}\t{value:.4f}")
-    print(development_table(result.figures, _shipped()), file=sys.stderr)
-    if settings.head.kind == "logit" and result.calibration is None:
+    if settings.source is None:
+        print(development_table(result.figures, _shipped()), file=sys.stderr)
+    if settings.source is None and settings.head.kind == "logit" and result.calibration is None:
         print("not calibrated: too few natural errors in the development set, or an untrained model", file=sys.stderr)
     print(f"checkpoint {result.folder} ({result.hash})", file=sys.stderr)
 

@@ -3,7 +3,8 @@
 A prepared folder is a `DatasetDict`: the pair splits `train`, `development`, `test`, `development_study`, the passage
 splits `passages_train`, `passages_development`, where coreference was given also the passages with annotated
 antecedents `coreference_train`, `coreference_development`, for English the pairs in which only the context decides
-`fidelity_train`, `fidelity_development`; with `manifest.json` and `confusion.json`. A folder of soft labels
+`fidelity_train`, `fidelity_development`, where sources are learned from the texts with a source
+`translations_train`, `translations_development`; with `manifest.json` and `confusion.json`. A folder of soft labels
 (`pronmetric soft-labels`) has the split `soft_train` and a manifest.
 """
 
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pronmetric.errors import InputError
-from pronmetric.schema import SCHEMA_VERSION, Mismatch, Pair, Passage, SlotForm
+from pronmetric.schema import SCHEMA_VERSION, Mismatch, Pair, Passage, SlotForm, Translation
 from pronmetric.text import strict_json
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ MANIFEST = "manifest.json"
 PASSAGE_SPLITS = ("passages_train", "passages_development")
 COREFERENCE_SPLITS = ("coreference_train", "coreference_development")
 FIDELITY_SPLITS = ("fidelity_train", "fidelity_development")
+TRANSLATION_SPLITS = ("translations_train", "translations_development")
 SOFT_SPLIT = "soft_train"
+Record = Pair | Passage | Translation
 _ROWS_AT_ONCE = 1000
 _RELEASED_AFTER = 20  # times that many rows
 _VERSION = f"{SCHEMA_VERSION}.0.0"
@@ -99,7 +102,16 @@ def soft_features() -> datasets.Features:
     return Features({**pair_features(), "slot_forms": [form]})
 
 
-def to_row(record: Pair | Passage) -> dict[str, Any]:
+def translation_features() -> datasets.Features:
+    """The columns of a Translation."""
+    from datasets import Features, Value
+
+    text = Value("string")
+    columns = ("id", "kind", "testset", "language", "doc", "text", "context", "source", "source_context")
+    return Features({name: [text] if name.endswith("context") else text for name in columns})
+
+
+def to_row(record: Record) -> dict[str, Any]:
     """A record as plain lists and dictionaries for Arrow."""
     row = {name: getattr(record, name) for name in type(record).__slots__}
     for name in ("mismatches", "antecedents", "slot_forms"):
@@ -134,7 +146,7 @@ class RowFile:
         self._sink = pa.OSFile(str(path), "wb")
         self._writer = pa.ipc.new_stream(self._sink, self._schema)
 
-    def add(self, record: Pair | Passage) -> None:
+    def add(self, record: Record) -> None:
         """Append one record."""
         self._waiting.append(to_row(record))
         self.rows += 1
@@ -159,7 +171,7 @@ class RowFile:
         self._sink.close()
 
 
-def write_rows(path: Path, records: Iterable[Pair | Passage], features: datasets.Features) -> int:
+def write_rows(path: Path, records: Iterable[Record], features: datasets.Features) -> int:
     """Write records to one Arrow stream file; returns their number."""
     with RowFile(path, features) as rows:
         for record in records:
@@ -202,6 +214,8 @@ def _features(split: str) -> datasets.Features:
         return coreference_features()
     if split == SOFT_SPLIT:
         return soft_features()
+    if split in TRANSLATION_SPLITS:
+        return translation_features()
     return passage_features() if split in PASSAGE_SPLITS else pair_features()
 
 
@@ -321,3 +335,8 @@ def _with_kind(rows: datasets.Dataset, kinds: tuple[str, ...]) -> Iterator[int]:
 def read_passages(folder: str | os.PathLike[str], split: str) -> datasets.Dataset:
     """One split of passages of a prepared folder, memory-mapped. Raises as `read_pairs` does."""
     return _read(folder, split, (*PASSAGE_SPLITS, *COREFERENCE_SPLITS))
+
+
+def read_translations(folder: str | os.PathLike[str], split: str) -> datasets.Dataset:
+    """One split of texts with a source, memory-mapped. Raises as `read_pairs` does."""
+    return _read(folder, split, TRANSLATION_SPLITS)

@@ -20,16 +20,21 @@ from torch import Tensor
 
 from pronmetric.data.pieces import InPieces, Pieces
 from pronmetric.errors import InputError
+from pronmetric.text.context import Source
 from pronmetric.text.readable import readable
 from pronmetric.text.words import Word, words
 
 
 class Example(NamedTuple):
-    """A text in its context; `spans` are the half-open code-point spans of the pronouns to score in `text`."""
+    """A text in its context; `spans` are the half-open code-point spans of the pronouns to score in `text`.
+
+    source: that of the text, for `pronmetric.data.source_rows`; None if it has none.
+    """
 
     context: str
     text: str
     spans: Sequence[tuple[int, int]]
+    source: Source | None = None
 
 
 class Encoded(NamedTuple):
@@ -39,7 +44,9 @@ class Encoded(NamedTuple):
     piece's word (pieces,), -1 for special pieces and for what belongs to no word. pronoun_word: word index
     of each pronoun (pronouns,). pronouns: their indices into `Example.spans`. cut: number of pieces of context
     that did not fit. windows: number of rows of the example. first_word: the row's word 0, counted from the start of
-    the context. unread: number of its words that are not read completely.
+    the context. unread: number of its words that are not read completely, or of the pieces of its source that are not.
+    source: spans in the source of its first words (source words, 2), in readable form, -1 for those of the sentences
+    before it; None where no source is read.
     """
 
     example: int
@@ -51,6 +58,7 @@ class Encoded(NamedTuple):
     windows: int
     first_word: int = 0
     unread: int = 0
+    source: np.ndarray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +125,7 @@ class Collator:
         Context that does not fit is cut from the left; a text that does not fit alone is split into
         overlapping windows that together hold each pronoun once.
         """
-        examples = [_seen(example) for example in examples]
+        examples = [seen(example) for example in examples]
         texts = [f"{e.context} {e.text}" if e.context else e.text for e in examples]
         rows: list[Encoded] = []
         for i, (example, text, pieces) in enumerate(zip(examples, texts, self.pieces(texts), strict=True)):
@@ -126,12 +134,7 @@ class Collator:
 
     def _rows(self, index: int, example: Example, text: str, pieces: InPieces) -> Iterable[Encoded]:
         ids, offsets, _ = pieces
-        bounds = np.array([(w.start, w.end) for w in self.split(text)], dtype=np.int64).reshape(-1, 2)
-        last = offsets[:, 1] - 1  # a piece belongs to the word of its last character
-        word = np.searchsorted(bounds[:, 0], last, side="right") - 1
-        word = np.where(
-            (word >= 0) & (last < np.append(bounds[:, 1], 0)[word]), word, -1
-        )  # white space belongs to no word
+        word = word_of_pieces(self.split(text), offsets)
         shift = len(text) - len(example.text)
         spans = np.asarray(example.spans, dtype=np.int64).reshape(-1, 2) + shift
         first = np.searchsorted(offsets[:, 1], spans[:, 0], side="right")  # first piece of each pronoun
@@ -148,12 +151,8 @@ class Collator:
             cut = min(begin, context)
             yield self._row(run, np.arange(len(spans)), begin, len(ids), cut=cut, windows=1)
             return
-        stride = room // 2
-        windows = 1 + -(-(len(ids) - text_start - room) // stride)
-        owner = np.clip((first - text_start - room // 4) // stride, 0, windows - 1)
-        for k in range(windows):
-            begin = min(text_start + k * stride, len(ids) - room)
-            mine = np.flatnonzero(owner == k)
+        for begin, mine, windows in cut_windows(first - text_start, size=len(ids) - text_start, room=room):
+            begin += text_start
             yield self._row(run, mine, begin, begin + room, cut=context, windows=windows)
 
     def _row(self, run: _Run, pronouns: np.ndarray, begin: int, end: int, *, cut: int, windows: int) -> Encoded:
@@ -217,10 +216,36 @@ def cut_batches(rows: Sequence[Encoded], *, pieces: int, by_length: bool = True)
         yield batch
 
 
-def _seen(example: Example) -> Example:
+def word_of_pieces(split: Sequence[Word], offsets: np.ndarray) -> np.ndarray:
+    """The word of each piece (pieces,), -1 for white space; a piece belongs to the word of its last character.
+
+    offsets: half-open spans of the pieces (pieces, 2).
+    """
+    bounds = np.array([(w.start, w.end) for w in split], dtype=np.int64).reshape(-1, 2)
+    last = offsets[:, 1] - 1
+    word = np.searchsorted(bounds[:, 0], last, side="right") - 1
+    return np.where((word >= 0) & (last < np.append(bounds[:, 1], 0)[word]), word, -1)
+
+
+def cut_windows(first: np.ndarray, *, size: int, room: int) -> Iterator[tuple[int, np.ndarray, int]]:
+    """Overlapping windows of `room` pieces over a text of `size` pieces: first piece, its pronouns, their number.
+
+    first: the first piece of each pronoun (pronouns,); each pronoun is in one window.
+    """
+    stride = max(1, room // 2)
+    windows = 1 + -(-(size - room) // stride)
+    owner = np.clip((first - room // 4) // stride, 0, windows - 1)
+    for k in range(windows):
+        yield min(k * stride, size - room), np.flatnonzero(owner == k), windows
+
+
+def seen(example: Example) -> Example:
     """An example as readable text (`pronmetric.text.readable`)."""
-    text = readable(example.text)
-    return Example(readable(example.context).text.strip(), text.text, [text.read(*span) for span in example.spans])
+    text, source = readable(example.text), example.source
+    if source is not None:
+        source = Source(readable(source.text).text, tuple(readable(each).text for each in source.before))
+    spans = [text.read(*span) for span in example.spans]
+    return Example(readable(example.context).text.strip(), text.text, spans, source)
 
 
 Record = TypeVar("Record")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,17 +88,46 @@ def fit_platt(
     z, y = _check(logits, labels, probabilities=False)
     features = np.stack([z, np.ones_like(z)], axis=1)[:, : 2 if bias else 1]
     start = np.array([1.0, 0.0])[: features.shape[1]]
+    weights = _fit(features, y, start=start, shares=np.full(len(y), 1 / len(y)), ridge=ridge, steps=steps)
+    return Platt(float(weights[0]), float(weights[1]) if bias else 0.0)
+
+
+def fit_sum(logits: Sequence[ArrayLike], labels: ArrayLike, *, rate: float, ridge: float = 1e-6) -> tuple[float, ...]:
+    """Fit a weight of each of several logits, and a bias, to the labels: the logit is their weighted sum.
+
+    The labels count as if a share `rate` of them were 0. `ridge` is a small penalty towards the first logit alone.
+    """
+    columns = [_check(each, labels, probabilities=False)[0] for each in logits]
+    y = np.asarray(labels, dtype=float)
+    if not 0 < y.mean() < 1:
+        raise PronmetricError("expected labels of both kinds")
+    shares = np.where(y == 1, (1 - rate) / y.sum(), rate / (len(y) - y.sum()))
+    start = np.array([1.0] + [0.0] * len(columns))
+    features = np.stack([*columns, np.ones_like(y)], axis=1)
+    return tuple(_fit(features, y, start=start, shares=shares, ridge=ridge, steps=100).tolist())
+
+
+def _fit(
+    features: NDArray[np.float64],
+    y: NDArray[np.float64],
+    *,
+    start: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    ridge: float,
+    steps: int,
+) -> NDArray[np.float64]:
+    """The weights of the features by maximum likelihood; shares: of the labels in it, with sum 1."""
 
     def loss(weights: NDArray[np.float64]) -> float:
         margins = features @ weights
         fit = np.logaddexp(0.0, margins) - y * margins
-        return float(fit.mean() + ridge / 2 * np.sum((weights - start) ** 2))
+        return float(shares @ fit + ridge / 2 * np.sum((weights - start) ** 2))
 
     weights = start.copy()
     for _ in range(steps):
         p = _sigmoid(features @ weights)
-        gradient = features.T @ (p - y) / len(y) + ridge * (weights - start)
-        hessian = (features * (p * (1 - p))[:, None]).T @ features / len(y) + ridge * np.eye(len(start))
+        gradient = features.T @ (shares * (p - y)) + ridge * (weights - start)
+        hessian = (features * (shares * p * (1 - p))[:, None]).T @ features + ridge * np.eye(len(start))
         step = np.linalg.solve(hessian, gradient)
         size, now = 1.0, loss(weights)
         while size > 1e-10 and loss(weights - size * step) > now:
@@ -105,7 +135,7 @@ def fit_platt(
         weights = weights - size * step
         if np.abs(size * step).max() < 1e-10:
             break
-    return Platt(float(weights[0]), float(weights[1]) if bias else 0.0)
+    return weights
 
 
 def logit(probabilities: ArrayLike, *, floor: float = 1e-12) -> NDArray[np.float64]:

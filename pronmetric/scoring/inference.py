@@ -12,11 +12,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cached_property
 from hashlib import blake2b
 from importlib.resources import files
 from itertools import islice
 from math import fsum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -24,8 +25,10 @@ from numpy.typing import NDArray
 from torch import nn
 
 from pronmetric.checkpoint.files import Checkpoint
-from pronmetric.data.collate import Collator, Encoded, Example, cut_batches
+from pronmetric.checkpoint.model_config import Model
+from pronmetric.data.collate import Collator, Encoded, Example, cut_batches, word_of_pieces
 from pronmetric.errors import PronmetricError
+from pronmetric.eval.calibration import logit
 from pronmetric.nn import packed, quantized
 from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import HeadOutput
@@ -33,11 +36,14 @@ from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, Unmatched
+from pronmetric.source.evidence import MOST, Combination, Evidence, Judgement, SourceTable
 from pronmetric.source.evidence import Item as SourceItem
-from pronmetric.source.evidence import Judgement, SourceTable
 from pronmetric.text.context import Text
 from pronmetric.text.lines import check_segment
+from pronmetric.text.readable import readable
 from pronmetric.text.words import Word
+from pronmetric.text.words import words as split_words
+from pronmetric.text.writing import is_unspaced
 
 INT8 = "int8"
 PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16, INT8: torch.float32}
@@ -47,6 +53,9 @@ BATCH_PIECES = 32  # pieces per text of `batch_size`
 _WINDOW = 2048  # distinct texts with a pronoun that are sorted by length together
 _ATTENTION_WINDOW = 256  # texts whose attention is in memory together
 _REMEMBERED = 2**17  # distinct texts whose scores are cached
+_LEAST = 1e-7  # of a probability, where logits are compared
+NOWHERE = Word("", -1, -1)
+Result = TypeVar("Result")
 
 
 class _Known(NamedTuple):
@@ -78,6 +87,16 @@ class PronounAttention(NamedTuple):
         return self.pronoun.end
 
 
+class _Reading(NamedTuple):
+    """What a reader of sources says about a text.
+
+    logits: of its pronouns (pronouns,). words: the source word that each attends to most, and its span in the source.
+    """
+
+    logits: np.ndarray
+    words: tuple[Word, ...]
+
+
 class Inference:
     """The model of a checkpoint on its devices, and how texts are read, encoded and scored by it.
 
@@ -85,13 +104,21 @@ class Inference:
         loaded: the checkpoint; its model is moved and converted in place.
         precision: one of `PRECISIONS`; None: that of `default_precision`.
         gpus: as for `devices`.
-        source: the table by which sources of texts affect their scores; None ignores them.
+        source: the table by which sources of texts affect their scores; None: the reader, if there is one, decides.
+        reader: loads the reader of sources, when the first text with a source comes; None: sources are ignored.
     """
 
     def __init__(
-        self, loaded: Checkpoint, *, precision: str | None, gpus: int | None, source: SourceTable | None
+        self,
+        loaded: Checkpoint,
+        *,
+        precision: str | None,
+        gpus: int | None,
+        source: SourceTable | None = None,
+        reader: Callable[[], Checkpoint] | None = None,
     ) -> None:
         self.source = source
+        self._load_reader, self._gpus = reader, gpus
         if precision not in (None, *PRECISIONS):
             raise PronmetricError(f"expected precision {', '.join(PRECISIONS)}, got {precision!r}")
         if precision == INT8 and gpus:
@@ -114,6 +141,12 @@ class Inference:
         model.encoder = model.encoder.to(dtype) if ready is None else ready
         copies = [model, *(copy.deepcopy(model) for _ in names[1:])]
         self.replicas = [replica.to(device) for replica, device in zip(copies, names, strict=True)]
+
+    @cached_property
+    def _reader(self) -> _Reader:
+        """The reader of sources, on the same devices and in the same precision."""
+        assert self._load_reader is not None
+        return _Reader(self._load_reader(), precision=self.precision, gpus=self._gpus)
 
     @property
     def device(self) -> torch.device:
@@ -143,7 +176,7 @@ class Inference:
         counts = Counts() if counts is None else counts
         known: dict[bytes, _Known] = {}
         new: dict[bytes, Example] = {}
-        waiting: list[tuple[bytes, tuple[Occurrence, ...], int, SourceItem | None]] = []
+        waiting: list[tuple[bytes, tuple[Occurrence, ...], int, SourceItem | Example | None]] = []
 
         def score() -> Iterator[SegmentScore]:
             reported = 0
@@ -158,10 +191,15 @@ class Inference:
             encoded = self._encode(list(new.values()), batch_size, counts, tell, length_batching)
             known.update(zip(new, encoded, strict=True))
             tell(1.0)
-            judged = self._judge_source([item for *_, item in waiting if item is not None])
+            judged = self._judge_source([item for *_, item in waiting if isinstance(item, SourceItem)])
+            read = self._read_sources([i for *_, i in waiting if isinstance(i, Example)], batch_size, counts)
             for key, found, size, item in waiting:
                 segment = self._segment(found, known[key], size) if found else SegmentScore(None, (), words=size)
-                yield segment if item is None else self._with_source(segment, next(judged))
+                if isinstance(item, SourceItem):
+                    segment = self._with_source(segment, next(judged))
+                elif item is not None:
+                    segment = self._with_reading(segment, item, next(read))
+                yield segment
             new.clear()
             waiting.clear()
             for key in list(islice(known, max(0, len(known) - (_REMEMBERED if cache else 0)))):
@@ -177,7 +215,12 @@ class Inference:
                 counts.add_reading(text, context)
             if found and key not in known and key not in new:
                 new[key] = Example(context, text, [(p.start, p.end) for p in found])
-            item = SourceItem(source, words, found) if self.source is not None and source is not None else None
+            item: SourceItem | Example | None = None
+            if source is not None and self.source is not None:
+                item = SourceItem(source, words, found)
+            elif source is not None and self._load_reader is not None and found and source.text.strip():
+                item = Example(context, text, tuple((p.start, p.end) for p in found), source)
+            counts.with_source += item is not None
             waiting.append((key, found, self.language.writing.count_words(text), item))
             if len(new) == _WINDOW or len(waiting) == 4 * _WINDOW:
                 yield from score()
@@ -210,10 +253,10 @@ class Inference:
         examples = [Example(*t, [(p.start, p.end) for p in f]) for t, f in zip(texts, found, strict=True)]
         seen = True
         for batch in cut_batches([row for row in self.collator.encode(examples) if len(row.pronouns)], pieces=pieces):
-            raw, out = _scores_and_attention(self.replicas[0], self.collator, batch)
+            values, out = _scores_and_attention(self.replicas[0], self.collator, batch)
             seen = out is not None
             for k, row in enumerate(batch):
-                scores[row.example][row.pronouns] = raw[k, : len(row.pronouns)]
+                scores[row.example][row.pronouns] = values[k, : len(row.pronouns)]
                 for pronoun, value in zip(row.pronouns, () if out is None else out[k], strict=False):
                     here = weights[row.example][pronoun, row.first_word : row.first_word + len(value)]
                     here[:] = value[: len(here)]  # the rest is padding
@@ -231,7 +274,7 @@ class Inference:
     ) -> list[_Known]:
         """Score examples, each with at least one pronoun; `tell` is called with the finished share."""
         rows = self.collator.encode(examples)
-        first = [row for i, row in enumerate(rows) if i == 0 or rows[i - 1].example != row.example]
+        first = _first_rows(rows)
         counts.encoded += len(examples)
         counts.cut += sum(row.windows == 1 and row.cut > 0 for row in first)
         counts.windowed += sum(row.windows > 1 for row in first)
@@ -300,22 +343,113 @@ class Inference:
         )
         return segment._replace(score=fsum(values) / len(values), pronouns=tuple(scores), unmatched=without)
 
+    def _read_sources(self, examples: Sequence[Example], batch_size: int, counts: Counts) -> Iterator[_Reading]:
+        """What the reader says about each example; equal ones are read once."""
+        distinct = list(dict.fromkeys(examples))
+        read = dict(zip(distinct, self._reader.read(distinct, batch_size, counts), strict=True)) if distinct else {}
+        return (read[example] for example in examples)
+
+    def _with_reading(self, segment: SegmentScore, example: Example, reading: _Reading) -> SegmentScore:
+        """A segment's score with what its source says.
+
+        The evidence of a pronoun is the change of its logit. The preference changes by the mean of these, times the
+        pair head's factor of a logit and the reader's share of it.
+        """
+        own = [p.score for p in segment.pronouns]
+        values = self._reader.mixing(example).probabilities(own, reading.logits.tolist())
+        changes = logit(values, floor=_LEAST) - logit(own, floor=_LEAST)
+        scores = tuple(
+            p._replace(score=value, probability=value, evidence=Evidence(float(np.clip(change, -MOST, MOST)), *word))
+            for p, value, change, word in zip(segment.pronouns, values, changes, reading.words, strict=True)
+        )
+        head: Any = self.replicas[0].pair_head
+        preference = (
+            None
+            if segment.preference is None
+            else segment.preference + self._reader.preference * float(head.a * changes.mean())
+        )
+        return segment._replace(score=fsum(values) / len(values), pronouns=scores, preference=preference)
+
     def forward(self, batches: Sequence[Sequence[Encoded]]) -> Iterator[np.ndarray]:
-        """Raw scores (heads, batch, pronouns) of each batch; with several GPUs, each free one takes the next batch."""
+        """Raw scores (heads, batch, pronouns) of each batch."""
+        return self.map(batches, _scores)
+
+    def map(
+        self,
+        batches: Sequence[Sequence[Encoded]],
+        compute: Callable[[PronounScorer, Collator, Sequence[Encoded]], Result],
+    ) -> Iterator[Result]:
+        """The result for each batch, in order; with several GPUs, each free one takes the next batch."""
         if len(self.replicas) == 1:
-            yield from (_scores(self.replicas[0], self.collator, batch) for batch in batches)
+            yield from (compute(self.replicas[0], self.collator, batch) for batch in batches)
             return
         free = deque(self.replicas)
 
-        def run(batch: Sequence[Encoded]) -> np.ndarray:
+        def run(batch: Sequence[Encoded]) -> Result:
             replica = free.popleft()  # never empty: there are as many threads as replicas
             try:
-                return _scores(replica, self.collator, batch)
+                return compute(replica, self.collator, batch)
             finally:
                 free.append(replica)
 
         with ThreadPoolExecutor(len(self.replicas)) as pool:
             yield from pool.map(run, batches)
+
+
+class _Reader:
+    """A reader of sources on its devices: what the sources of texts say about their pronouns."""
+
+    def __init__(self, loaded: Checkpoint, *, precision: str, gpus: int | None) -> None:
+        self._inference = Inference(loaded, precision=precision, gpus=gpus)
+        described = Model.read(loaded.config).source
+        assert described is not None  # `files.load_reader` has seen to it
+        self._in_context, self._alone = (
+            Combination(logit=each.model, evidence=each.reader, bias=each.bias)
+            for each in (described.in_context, described.alone)
+        )
+        self.preference = described.preference
+
+    def mixing(self, example: Example) -> Combination:
+        """How its logits join those of the model."""
+        return self._in_context if example.context else self._alone
+
+    def read(self, examples: Sequence[Example], batch_size: int, counts: Counts) -> Iterator[_Reading]:
+        """What the sources say about each example, in order."""
+        rows = self._inference.collator.encode(examples)
+        counts.source_cut += sum(row.unread > 0 for row in _first_rows(rows))
+        logits = [np.zeros(len(example.spans), np.float32) for example in examples]
+        words = [[NOWHERE] * len(example.spans) for example in examples]
+        batches = list(cut_batches([row for row in rows if len(row.pronouns)], pieces=batch_size * BATCH_PIECES))
+        for batch, (scores, weights) in zip(batches, self._inference.map(batches, _logits_and_attention), strict=True):
+            for row, line, looks in zip(batch, scores, weights, strict=True):
+                logits[row.example][row.pronouns] = line[: len(row.pronouns)]
+                for k, look in zip(row.pronouns.tolist(), looks, strict=False):  # the rest is padding
+                    words[row.example][k] = _attended(look, row, examples[row.example])
+        return (_Reading(each, tuple(its)) for each, its in zip(logits, words, strict=True))
+
+
+def _first_rows(rows: Sequence[Encoded]) -> list[Encoded]:
+    """The first row of each example."""
+    return [row for i, row in enumerate(rows) if i == 0 or rows[i - 1].example != row.example]
+
+
+def _attended(weights: np.ndarray, row: Encoded, example: Example) -> Word:
+    """The source word whose pieces have the highest weight of a row's words (words,); `NOWHERE` without one.
+
+    In a script without blanks it is one of its pieces.
+    """
+    assert row.source is not None and example.source is not None
+    own = np.flatnonzero(row.source[:, 0] >= 0)
+    spans, weights, source = row.source[own], weights[own], readable(example.source.text)
+    split = split_words(source.text)
+    word = word_of_pieces(split, spans)
+    if not (word >= 0).any():
+        return NOWHERE
+    most = int(np.bincount(word[word >= 0], weights[word >= 0]).argmax())
+    start, end = split[most].start, split[most].end
+    if is_unspaced(split[most].text):
+        start, end = spans[np.where(word == most, weights, -1.0).argmax()].tolist()
+    return Word(source.text[start:end], *source.original(start, end))
 
 
 @contextmanager
@@ -335,14 +469,26 @@ def _scores(model: PronounScorer, collator: Collator, rows: Sequence[Encoded]) -
 
 
 def _scores_and_attention(
-    model: PronounScorer, collator: Collator, rows: Sequence[Encoded]
+    model: PronounScorer, collator: Collator, rows: Sequence[Encoded], *, raw: bool = False
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Pronoun scores (batch, pronouns) and attention weights (batch, pronouns, words); None without attention."""
+    """Pronoun scores (batch, pronouns) and attention weights (batch, pronouns, words); None without attention.
+
+    raw: logits instead of probabilities.
+    """
     device = next(model.parameters()).device
     with _inference(device):
         out: HeadOutput = model(collator.pad(rows).to(device))
-        scores = out.scores.sigmoid() if model.probability else out.scores
+        scores = out.scores.sigmoid() if model.probability and not raw else out.scores
         return scores.float().cpu().numpy(), None if out.weights is None else out.weights.float().cpu().numpy()
+
+
+def _logits_and_attention(
+    model: PronounScorer, collator: Collator, rows: Sequence[Encoded]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Logits (batch, pronouns) and attention weights (batch, pronouns, words) of a head that has both."""
+    logits, weights = _scores_and_attention(model, collator, rows, raw=True)
+    assert weights is not None
+    return logits, weights
 
 
 def devices(gpus: int | None) -> list[str]:

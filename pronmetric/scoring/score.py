@@ -127,7 +127,8 @@ class Counts:
     cut: texts whose context lost pieces on its left. windowed: texts too long for the encoder that were read in
     overlapping windows, each pronoun scored once. surplus: texts with more pronouns than the paper's head has slots;
     those beyond them have a score but no weight in the segment's. unread: texts with words whose ends the encoder does
-    not read.
+    not read. with_source: texts with a source that counts. source_cut: those whose source is too long for the reader of
+    sources, so that a part of it was not read.
 
     entities, apostrophes, letters, markup: texts, with a pronoun or without, in which or in whose context such was read
     as plain text (`pronmetric.text.readable`).
@@ -138,6 +139,8 @@ class Counts:
     windowed: int = 0
     surplus: int = 0
     unread: int = 0
+    with_source: int = 0
+    source_cut: int = 0
     entities: int = 0
     apostrophes: int = 0
     letters: int = 0

@@ -40,12 +40,12 @@ def join(sentences: Iterable[str]) -> str:
 
 
 def text_of(
-    record: object, *, file: str | Path | None = None, line: int | None = None, with_source: bool = False
+    record: object, *, file: str | Path | None = None, line: int | None = None, with_source: bool | None = False
 ) -> Text:
     """The text of a record `{"text": str, "context": [str, ...]}`; other fields never change its score.
 
     `context` may be missing, null or empty: the text then has no context. `with_source`: the record must have "source"
-    too; "source_context", a list like "context", is optional.
+    too; "source_context", a list like "context", is optional. None: it may have one, which may be null.
 
     Raises:
         InputError: with `file` and `line`, where the record is no mapping, a key is missing, a value has
@@ -54,12 +54,23 @@ def text_of(
     entry = Entry(record, file=file, line=line, expected='an object {"text": ..., "context": [...]}')
     text = entry.text("text")
     context = join(entry.sentences("context"))
-    if not with_source:
-        return Text(context, text)
-    if "source" not in entry.record:
-        entry.fail('the key "source" is missing; it is required with a source language')
-    before = entry.sentences("source_context")[-SOURCE_CONTEXT:]
-    return Text(context, text, Source(entry.text("source"), before))
+    if with_source:
+        if "source" not in entry.record:
+            entry.fail('the key "source" is missing; it is required with a source language')
+        entry.text("source")  # not null
+    return Text(context, text, None if with_source is False else source_of(entry))
+
+
+def source_of(entry: Entry) -> Source | None:
+    """The source of a record, None if it has none; errors as `text_of`."""
+    if entry.get("source") is None:
+        return None
+    return Source(entry.text("source"), entry.sentences("source_context")[-SOURCE_CONTEXT:])
+
+
+def source_record(source: Source | None) -> dict[str, Any]:
+    """The keys of a record that has this source; none without one."""
+    return {} if source is None else {"source": source.text, "source_context": list(source.before)}
 
 
 class SourceHistory:

@@ -27,8 +27,8 @@ class Record(NamedTuple):
     doc: str | None = None
 
 
-def read(name: str, *, with_source: bool = False) -> tuple[Iterator[Record], int | None]:
-    """The records of a file or of stdin ("-"), and their number if known; `with_source`: each has a source.
+def read(name: str, *, with_source: bool | None = False) -> tuple[Iterator[Record], int | None]:
+    """The records of a file or of stdin ("-"), and their number if known; `with_source` as for `text_of`.
 
     A regular file is checked completely before anything is scored; of input that can be read only once, only the
     first records are checked.
@@ -47,7 +47,7 @@ def read(name: str, *, with_source: bool = False) -> tuple[Iterator[Record], int
     return chain(ahead, records), len(ahead) if len(ahead) < AHEAD else None
 
 
-def record_of(value: Any, *, file: str, line: int, with_source: bool = False) -> Record:
+def record_of(value: Any, *, file: str, line: int, with_source: bool | None = False) -> Record:
     """The record that a value holds.
 
     Raises:
@@ -82,7 +82,7 @@ def _mode(name: str) -> int:
         raise InputError("no such file", file=name) from None
 
 
-def _parse(lines: Generator[str, None, None], file: str, with_source: bool) -> Iterator[Record]:
+def _parse(lines: Generator[str, None, None], file: str, with_source: bool | None) -> Iterator[Record]:
     seen: set[bytes] = set()
     with closing(lines):
         for number, line in enumerate(lines, start=1):

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 import pronmetric
-from pronmetric.checkpoint import files, locate
+from pronmetric.checkpoint import files, locate, weights
 from pronmetric.checkpoint.config import PAIR_HEAD, has_pair_head
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.checkpoint.model_config import KEYS
@@ -22,13 +22,14 @@ from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import ERRORS, SCORE
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.training import card, decision, recipe
+from pronmetric.training import card, decision, recipe, source_reader
 from pronmetric.training.batches import Labeller
 from pronmetric.training.calibrate import natural_rate, on_references, recorded
 from pronmetric.training.module import SUFFIX, accuracies
 from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.prepared import Prepared
 from pronmetric.training.run import Result
+from pronmetric.training.source_data import development
 
 FIGURES = {"noisy": "development", "study_form": "development_study"}
 
@@ -52,11 +53,7 @@ def average(
             training, or their heads had different initial weights.
     """
     locate.refuse_taken(out)
-    shares = [1.0] * len(folders) if shares is None else list(shares)
-    if len(folders) < 2:
-        raise InputError(f"expected at least two checkpoints, got {len(folders)}")
-    if len(shares) != len(folders) or min(shares) <= 0:
-        raise InputError(f"expected {len(folders)} shares above 0, one for each checkpoint, got {shares}")
+    shares = _checked(shares, folders)
     manifest = arrow.read_manifest(data)
     parts = [files.load(folder) for folder in folders]
     first = next((part for part in parts if has_pair_head(part.config)), parts[0])
@@ -117,6 +114,64 @@ def average(
     digest = files.save(out, scorer, first.pieces, config, half=half)
     card.write(out, data=data)
     return Result(out, digest, figures, calibration)
+
+
+def average_readers(
+    folders: Sequence[Path], out: Path, *, data: Path, shares: Sequence[float] | None = None, half: bool
+) -> Result:
+    """Write a copy of checkpoints with the same weights, with the mean of their readers of sources; its figures.
+
+    Arguments as for `average`; the data have texts with their sources, on which the weights of both logits are fitted.
+
+    Raises:
+        InputError: as for `average`; the checkpoints have other weights, or the readers other vocabularies.
+    """
+    locate.refuse_taken(out)
+    shares, manifest, english = _checked(shares, folders), arrow.read_manifest(data), files.load(folders[0])
+    readers = [folder / locate.READER for folder in folders]
+    parts = [files.load(reader) for reader in readers]
+    first, usual = parts[0], recipe.default("experiment/source")
+    for reader, part in zip(readers, parts, strict=True):
+        _refuse_other_kind(first, part, reader)
+        if part.config["source"]["model"] != english.hash:
+            raise InputError(f"expected a reader of sources for the weights {english.hash} of the first", file=reader)
+        if part.pieces.vocabulary() != first.pieces.vocabulary():  # type: ignore[attr-defined]  # of sub-words
+            raise InputError("its vocabulary differs from that of the first: train both on the same data", file=reader)
+    head_seed, scorer, bits = _head_seed(readers, parts), first.model, usual["source.bits"]
+    scorer.load_state_dict(_mean([part.model.state_dict() for part in parts], shares))
+    weights.round_in_place(scorer.state_dict(), bits=bits)
+    forms, most = first.config["pronouns"], usual["data.development"]
+    mixed = source_reader.mix(
+        english,
+        scorer,
+        first.collator,
+        development(data, forms=forms, language=first.language, most=most),
+        rate=natural_rate(manifest),
+        dtype=torch.bfloat16,
+        progress=True,
+    )
+    training = {
+        "version": pronmetric.__version__,
+        "data": {"manifest": files.hash_file(data / arrow.MANIFEST), "splits": manifest["splits"]},
+        "head_seed": head_seed,
+        "average": [_record(part, share) for part, share in zip(parts, shares, strict=True)],
+        "figures": mixed.figures,
+    }
+    config = source_reader.with_mixing({**first.config, "training": training}, mixed, model=english.hash)
+    locate.refuse_taken(out)  # may have been created by another process
+    files.copy(folders[0], out)
+    digest = source_reader.save(out, scorer, first.pieces, config, half=half, bits=bits)
+    return Result(out, digest, mixed.figures, None)
+
+
+def _checked(shares: Sequence[float] | None, folders: Sequence[Path]) -> list[float]:
+    """The shares of two or more checkpoints."""
+    shares = [1.0] * len(folders) if shares is None else list(shares)
+    if len(folders) < 2:
+        raise InputError(f"expected at least two checkpoints, got {len(folders)}")
+    if len(shares) != len(folders) or min(shares) <= 0:
+        raise InputError(f"expected {len(folders)} shares above 0, one for each checkpoint, got {shares}")
+    return shares
 
 
 def _differ_in_pair_heads_alone(states: Sequence[dict[str, torch.Tensor]]) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from pronmetric.data import arrow
-from pronmetric.data.collate import Collator, cut_batches
+from pronmetric.data.collate import Collator, Example, cut_batches
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import fit_platt
 from pronmetric.nn.head import LogitHead
@@ -190,7 +190,6 @@ def _fold(head: LogitHead, logits: np.ndarray, labels: np.ndarray, *, rate: floa
     return Fit(float(fit.scale), float(fit.bias), rate, len(labels), int((labels == 0).sum()))
 
 
-@torch.inference_mode()
 def _logits(
     scorer: PronounScorer,
     collator: Collator,
@@ -200,13 +199,22 @@ def _logits(
     progress: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The logit and the label of each pronoun."""
+    examples = [item.example for item in items]
+    found = logits_of(scorer, collator, examples, dtype=dtype, label="calibration" if progress else None)
+    return np.concatenate(found), np.concatenate([item.right for item in items])
+
+
+@torch.inference_mode()
+def logits_of(
+    scorer: PronounScorer, collator: Collator, examples: Sequence[Example], *, dtype: torch.dtype, label: str | None
+) -> list[np.ndarray]:
+    """The logits of each example's pronouns; `label` of the progress on stderr, None for none."""
     device = next(scorer.parameters()).device
     scorer = for_inference(scorer.eval(), dtype)
-    logits, labels = [], []
-    parts = list(cut_batches(collator.encode([item.example for item in items]), pieces=PIECES))
-    for part in report(parts, label="calibration", total=len(parts), unit="batches") if progress else parts:
+    found = [np.zeros(len(example.spans), np.float32) for example in examples]
+    parts = list(cut_batches(collator.encode(examples), pieces=PIECES))
+    for part in parts if label is None else report(parts, label=label, total=len(parts), unit="batches"):
         scores = scorer(collator.pad(part).to(device)).scores.cpu().numpy()
         for row, line in zip(part, scores, strict=True):
-            logits.append(line[: len(row.pronouns)])
-            labels.append([items[row.example].right[k] for k in row.pronouns])
-    return np.concatenate(logits), np.concatenate(labels)
+            found[row.example][row.pronouns] = line[: len(row.pronouns)]
+    return found

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import pytorch_lightning as pl
@@ -54,13 +54,16 @@ class TrainingSteps(Dataset[tuple[Labelled, ...]]):
 
     def __getitem__(self, step: Step) -> tuple[Labelled, ...]:
         """The micro-batches of one planned step."""
+        return self.batches(self.items(step), pairs=step.kind == "pairs", name="train")
+
+    def batches(self, items: Sequence[LabelledExample], *, pairs: bool, name: str) -> tuple[Labelled, ...]:
+        """The micro-batches of some examples."""
         self._read += 1
         if self._read % RELEASED_AFTER == 0:
             arrow.release(self.passages, self.pairs)
-        items, pairs = self.items(step), step.kind == "pairs"
         if self.micro_batch is None:
-            return (self.labeller.batch(items, pairs=pairs, name="train"),)
-        return self.labeller.micro_batches(items, pairs=pairs, name="train", pieces=self.micro_batch)
+            return (self.labeller.batch(items, pairs=pairs, name=name),)
+        return self.labeller.micro_batches(items, pairs=pairs, name=name, pieces=self.micro_batch)
 
     def items(self, step: Step) -> list[LabelledExample]:
         """The examples of one planned step."""
@@ -250,6 +253,8 @@ class PronounData(pl.LightningDataModule):
         InputError: in `setup`, if there is nothing to train on or to validate with, or a required source is missing.
     """
 
+    STEPS: ClassVar[type[TrainingSteps]] = TrainingSteps
+
     def __init__(
         self,
         settings: Train,
@@ -429,7 +434,7 @@ class PronounData(pl.LightningDataModule):
         names = Names.from_faker(common=common_words(self._texts(READ))) if swaps else None
         corrupter = examples.Corrupter(table, frequency, names, language)
         labeller = self._training_labeller()
-        return TrainingSteps(self._passages, self._pairs, labeller, corrupter, settings=self.settings)
+        return self.STEPS(self._passages, self._pairs, labeller, corrupter, settings=self.settings)
 
     def _training_labeller(self, odds: Mapping[tuple[str, str], float] | None = None) -> Labeller:
         """The labeller of training batches, with lessons for the teacher if there is one."""

@@ -49,13 +49,13 @@ class LabelledExample(NamedTuple):
 
 def of_forms(item: LabelledExample, forms: Collection[str], language: Language = ENGLISH) -> LabelledExample:
     """`item` without the labels of pronouns whose form is not in `forms`; the text is unchanged."""
-    context, text, spans = item.example
+    _, text, spans, _ = item.example
     known = language.forms
     keep = [i for i, (a, b) in enumerate(spans) if (form := text[a:b].lower()) in forms or form not in known]
     if len(keep) == len(spans):
         return item
     return item._replace(
-        example=Example(context, text, tuple(spans[i] for i in keep)),
+        example=item.example._replace(spans=tuple(spans[i] for i in keep)),
         right=tuple(item.right[i] for i in keep),
         antecedents=tuple(item.antecedents[i] for i in keep) if item.antecedents else (),
         slots=tuple(item.slots[i] for i in keep) if item.slots else (),
@@ -90,19 +90,7 @@ def passage(
         before, text = _halves(text, rng, language)
     split = language.words(text)
     found = language.find(text, split)
-    clean = rng.random() < settings.clean
-    # the rate varies between passages, so that other replaced pronouns give no evidence about a single one
-    varied = float(rng.uniform(0.5, 1.5))
-    rates = CorruptionRates(
-        rate=0.0 if clean else settings.rate * varied,
-        power=settings.power,
-        smoothing=settings.smoothing,
-        same_slot_share=settings.same_slot_share,
-        fitting=settings.fitting,
-        joint=0.0 if clean else settings.joint,
-        must_agree=settings.must_agree,
-        emphasis=settings.emphasis or {},
-    )
+    rates = draw_rates(rng, settings)
     result = corrupt(
         text,
         found,
@@ -120,6 +108,25 @@ def passage(
     right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)
     slots = _likeliest_slots(text, found, result.forms, language) if settings.adjusted else ()
     return LabelledExample(example, right, True, _antecedents(row, natural, example), slots)
+
+
+def draw_rates(rng: np.random.Generator, settings: Corruption) -> CorruptionRates:
+    """The rates for one text.
+
+    The rate varies between texts, so that other replaced pronouns give no evidence about a single one.
+    """
+    clean = rng.random() < settings.clean
+    varied = float(rng.uniform(0.5, 1.5))
+    return CorruptionRates(
+        rate=0.0 if clean else settings.rate * varied,
+        power=settings.power,
+        smoothing=settings.smoothing,
+        same_slot_share=settings.same_slot_share,
+        fitting=settings.fitting,
+        joint=0.0 if clean else settings.joint,
+        must_agree=settings.must_agree,
+        emphasis=settings.emphasis or {},
+    )
 
 
 def _swap_genders_and_names(text: str, rng: np.random.Generator, names: Names | None, settings: Corruption) -> str:

@@ -18,7 +18,12 @@ import yaml
 PREPARED = "PREPARED"
 ROUNDED = "rounded"  # the key of a checkpoint's record of training that says how its weights were rounded
 _CONF = "pronmetric.conf"
-_FOLDERS = {"wmt": "data.wmt=WMT", "english": "data.english=ENGLISH", "coreference": "data.coreference=COREFERENCE"}
+_FOLDERS = {
+    "wmt": "data.wmt=WMT",
+    "english": "data.english=ENGLISH",
+    "coreference": "data.coreference=COREFERENCE",
+    "parallel": "data.parallel=PARALLEL",
+}
 _MANIFEST = {  # keys of `prepare` by those of the manifest's config
     "years": "data.years",
     "pairs": "data.pairs",
@@ -40,6 +45,7 @@ _MANIFEST = {  # keys of `prepare` by those of the manifest's config
     "outputs": "passages.outputs",
     "fidelity.passages": "fidelity.passages",
     "fidelity.ties": "fidelity.ties",
+    "source.outputs": "source.outputs",
     "seed": "seed",
 }
 _SOFT = "data.soft"
@@ -52,6 +58,7 @@ _PATHS = (
     "encoder.weights",
     "encoder.vectors",
     "encoder_cache",
+    "source.model",
 )
 
 
@@ -79,7 +86,7 @@ def _prepare(manifest: Mapping[str, Any]) -> str:
     """The line of `prepare`: the kinds of input that the manifest lists, and the settings that are not the default."""
     inputs, config = manifest.get("inputs", {}), manifest.get("config", {})
     found = {**config, **config.get("rule", {}), "seed": config.get("seed")}
-    found |= flat({"fidelity": config.get("fidelity", {})})
+    found |= flat({group: config.get(group, {}) for group in ("fidelity", "source")})
     usual = default("prepare") | {f"data.{key}": value for key, value in default("data/wmt").items()}
     words = [override for name, override in _FOLDERS.items() if name in inputs]
     aligner = str(found.get("align_backend") or usual["align"])

@@ -15,12 +15,13 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import SCORE
 from pronmetric.output.targets import AtomicFile
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.training import card, decision, recipe
+from pronmetric.training import card, decision, recipe, source_reader
 from pronmetric.training.batches import Labeller
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, recorded
 from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.prepared import Prepared
 from pronmetric.training.recipe import ROUNDED
+from pronmetric.training.source_data import development, has_translations
 
 
 def round_checkpoint(folder: Path, out: Path, *, bits: int, data: Path | None) -> str:
@@ -50,11 +51,37 @@ def round_checkpoint(folder: Path, out: Path, *, bits: int, data: Path | None) -
         config = _calibrated(loaded, config, data)
     locate.refuse_taken(out)  # may have been created by another process
     digest = files.save(out, loaded.model, loaded.pieces, config, half=True, bits=bits)
+    if (reader := locate.reader_of(folder)) is not None:
+        _round_reader(files.load_reader(reader, model=loaded.hash), out, bits=bits, data=data)
     if data is not None:
         card.write(out, data=data)
     elif (folder / locate.CARD).is_file():
         _keep_card(folder / locate.CARD, out / locate.CARD, bits=bits, before=loaded.hash, after=digest)
     return digest
+
+
+def _round_reader(loaded: Checkpoint, out: Path, *, bits: int, data: Path | None) -> None:
+    """Write a reader of sources in `bits` bits for the rounded checkpoint in `out`.
+
+    How their logits are joined is that of before, unless `data` have texts with their sources.
+    """
+    weights.round_in_place(loaded.model.state_dict(), bits=bits)
+    english = files.load(out)
+    config: dict[str, Any] = {**loaded.config, "source": {**loaded.config["source"], "model": english.hash}}
+    if data is not None and has_translations(data):
+        most = recipe.default("experiment/source")["data.development"]
+        mixed = source_reader.mix(
+            english,
+            loaded.model,
+            loaded.collator,
+            development(data, forms=config["pronouns"], language=loaded.language, most=most),
+            rate=natural_rate(arrow.read_manifest(data)),
+            dtype=torch.bfloat16,
+            progress=True,
+        )
+        training = {**config["training"], "figures": {**config["training"].get("figures", {}), **mixed.figures}}
+        config = source_reader.with_mixing({**config, "training": training}, mixed, model=english.hash)
+    source_reader.save(out, loaded.model, loaded.pieces, config, half=True, bits=bits)
 
 
 def _calibrated(loaded: Checkpoint, config: dict[str, Any], data: Path) -> dict[str, Any]:

@@ -97,9 +97,9 @@ def train(
     check_language(settings, prepared.language)
     refuse_other(out, kept, results=(EXPORT,))
     with prepare_process(settings.trainer, seed=settings.seed):
-        model = _initial_model(settings)
+        model = initial_model(settings)
         collator = _collator(settings, model.start, prepared.language)
-        described = _describe(settings, model.start, collator, prepared)
+        described = describe(settings, model.start, collator, prepared)
         if settings.optim.frozen_head:
             _refuse_other_scores(model, described, settings)
         teacher = _teacher(settings, prepared)
@@ -146,7 +146,7 @@ def train(
         "version": pronmetric.__version__,
         "data": {"manifest": kept["data"]["dir"], "splits": manifest["splits"]},
         **({} if overrides is None else {"overrides": recipe.recorded(overrides)}),
-        **_training_record(settings, model, first, best, annotated=data.annotated),
+        **training_record(settings, model, first, best, annotated=data.annotated),
         **({} if teacher is None else {"teacher": teacher.hash}),
         **({} if taught is None else {"soft_labels": taught}),
         **({"mix": mix} if mix else {}),
@@ -211,7 +211,7 @@ def _calibrate(scorer: PronounScorer, data: PronounData, *, rate: float) -> tupl
     return calibration, choice
 
 
-def _describe(settings: Train, start: Start, collator: Collator, prepared: Prepared) -> Model:
+def describe(settings: Train, start: Start, collator: Collator, prepared: Prepared) -> Model:
     """The model of a run, as its checkpoint describes it."""
     head = settings.pronoun_head
     return Model(
@@ -230,8 +230,8 @@ def _describe(settings: Train, start: Start, collator: Collator, prepared: Prepa
     )
 
 
-def _training_record(
-    settings: Train, model: _InitialModel, first: Fit | None, best: Fitted, *, annotated: Mapping[str, int]
+def training_record(
+    settings: Train, model: InitialModel, first: Fit | None, best: Fitted, *, annotated: Mapping[str, int]
 ) -> dict[str, Any]:
     """The record of the run in the checkpoint's config: seeds, steps, time, and initial weights."""
     record: dict[str, Any] = {
@@ -251,7 +251,7 @@ def _training_record(
     return record
 
 
-class _InitialModel(NamedTuple):
+class InitialModel(NamedTuple):
     """The initial model of a run.
 
     start: its encoder and its origin. new_head: whether one of its heads is newly initialised. config: of the
@@ -269,7 +269,7 @@ class _InitialModel(NamedTuple):
         return recorded(self.config or {})
 
 
-def _initial_model(settings: Train) -> _InitialModel:
+def initial_model(settings: Train) -> InitialModel:
     """The initial model.
 
     With `init`: that checkpoint's encoder, and its heads if they are of the same kind. A head of another kind, and a
@@ -299,10 +299,10 @@ def _initial_model(settings: Train) -> _InitialModel:
             if loaded is not None:
                 LOG.warning("init=%s has no such pair head: it is trained from initial weights", init)
     scorer = PronounScorer(start.encoder, head, word_state=settings.word_state, pair_head=pair_head).train()
-    return _InitialModel(scorer, start, new_head, config)
+    return InitialModel(scorer, start, new_head, config)
 
 
-def _refuse_other_scores(model: _InitialModel, described: Model, settings: Train) -> None:
+def _refuse_other_scores(model: InitialModel, described: Model, settings: Train) -> None:
     """Refuse a run with a frozen head whose settings would change the scores of `init`."""
     if model.config is None:
         raise InputError(f"optim.frozen_head=true: init={settings.init} has no head=logit that could be kept")

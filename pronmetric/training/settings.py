@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from pronmetric.checkpoint import model_config
-from pronmetric.checkpoint.model_config import Context, Size, WordState
+from pronmetric.checkpoint.model_config import Context, Size, SizeOrNone, WordState
 from pronmetric.errors import InputError
 from pronmetric.settings import (
     DIGITS,
@@ -332,6 +332,24 @@ class Table(Record):
     tuned_epochs: Count
 
 
+class SourceTraining(Record):
+    """Group source: the training of a reader of sources (experiment=source)."""
+
+    model: Text
+    english: Fraction
+    dropped: Share
+    alone: Share
+    same_slot_share: Share
+    must_agree: Share
+    hard: Weight
+    without: list[Text] | None
+    context: SizeOrNone
+    before: SizeOrNone
+    preference: Weight
+    pieces: Count | None
+    bits: Literal[6, 7, 8] | None
+
+
 class Train(Settings):
     """The settings of `pronmetric train`, as conf/train.yaml composes them."""
 
@@ -365,10 +383,21 @@ class Train(Settings):
     optim: Annotated[Adamw | Sgd, Field(discriminator="kind")]
     trainer: Trainer
     table: Table | None
+    source: SourceTraining | None
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
         """Refuse settings that would fail or have no effect during training."""
+        if self.source is not None:
+            for fits, cure in (
+                (self.encoder.kind == "huggingface", "encoder=e5, or another multilingual encoder of Hugging Face"),
+                (self.head.kind == "logit" and self.pair_head is None, "head=logit, which has no pair head"),
+                (self.objective.kind == "detection", "objective=detection"),
+                (not self.objective.pair_share, "objective.pair_share=0"),
+                (self.teacher is None, "source.model=CHECKPOINT, which is the teacher, and no teacher="),
+            ):
+                if not fits:
+                    raise InputError(f"a reader of sources (experiment=source) needs {cure}")
         if self.head.kind != "logit" and self.objective.kind != "pairs":
             raise InputError(
                 f"head={self.head.kind} has no probabilities and learns from pairs alone: add objective=pairs"
@@ -423,6 +452,11 @@ class Train(Settings):
             yield "trainer.scale", "with data.batch=, which fixes the batch: leave it out"
         if self.encoder_cache is not None and self.encoder.dropout:
             yield "encoder.dropout", "with encoder_cache=, whose states are computed without dropout: leave it out"
+        if self.source is not None:
+            for key in ("context", "separator", "data.soft", "data.kinds", "data.testsets", "data.choose", "table"):
+                yield key, "with experiment=source, which trains on texts with their sources: leave it out"
+            if self.init is not None:
+                yield "source.pieces", "with init=, a reader with a vocabulary of its own: leave it out"
         if not self.objective.pair_share:
             fidelity = ("fidelity.share", "fidelity.ties")
             pairs = (
@@ -451,7 +485,7 @@ class Train(Settings):
         if self.pair_head is None:
             for key in ("objective.preference", "objective.soft_preference"):
                 yield key, "without a pair head: leave it out, or add head=two"
-        if self.teacher is None:
+        if self.teacher is None and self.source is None:
             for key in SOFT:
                 yield f"objective.{key}", "without a teacher: leave it out, or add teacher=CHECKPOINT"
 

@@ -1,9 +1,10 @@
 """Judged pairs of texts: the common record of all sources of such pairs, and its JSONL format.
 
 One object per line: {"id", "context": [sentences], "text_a", "text_b", "better": "A"|"B"|"tie", "votes": {rater:
-"A"|"B"|"tie"}, "group", "doc", "pronoun_a", "pronoun_b", "reference", "system_a", "system_b"}; the id and the two texts
-are required. The files of the published study ({"reference": tokens, "noisy": tokens, ...}) are recognised by their
-keys. Sources in other formats (TSV, folders) have modules of their own.
+"A"|"B"|"tie"}, "group", "doc", "pronoun_a", "pronoun_b", "reference", "system_a", "system_b", "source",
+"source_context": [sentences]}; the id and the two texts are required. The files of the published study ({"reference":
+tokens, "noisy": tokens, ...}) are recognised by their keys. Pairs in other formats (TSV, folders) have modules of their
+own.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import ANSWERS, A
 from pronmetric.text import strict_json
+from pronmetric.text.context import Source, source_of, source_record
 from pronmetric.text.entry import Entry, kind, shown
 from pronmetric.text.entry import read as read_entries
 from pronmetric.text.lines import check_segment
@@ -25,7 +27,7 @@ PairScores = Mapping[str, tuple[float | None, float | None]]
 """The scores of texts A and B by the pair's id."""
 _LABELS = ("group", "doc", "pronoun_a", "pronoun_b", "judge", "reference", "system_a", "system_b")
 STUDY_JUDGE = "the reference is better"
-_KEYS = ("id", "context", "text_a", "text_b", "better", "votes", *_LABELS)
+_KEYS = ("id", "context", "text_a", "text_b", "better", "votes", *_LABELS, "source", "source_context")
 _STUDY_KEYS = {"reference", "noisy"}
 
 
@@ -37,7 +39,8 @@ class JudgedPair:
     each rater. group: a label for results by group (a language, a kind); doc: the unit of resampling.
     pronoun_a, pronoun_b: the pronouns in which the texts differ, if it is one in each. judge: the origin of `better`
     if it is not a rater's answer, such as "the reference is better". reference: a reference translation of the
-    segment; system_a, system_b: the systems that produced the texts; only the baselines use these three.
+    segment; system_a, system_b: the systems that produced the texts; only the baselines use these three. source: of
+    both texts.
     """
 
     id: str
@@ -54,6 +57,7 @@ class JudgedPair:
     reference: str | None = None
     system_a: str | None = None
     system_b: str | None = None
+    source: Source | None = None
 
 
 def read(path: str | Path) -> list[JudgedPair]:
@@ -90,6 +94,7 @@ def to_line(pair: JudgedPair) -> str:
         "better": pair.better,
         "votes": dict(pair.votes) or None,
         **{name: getattr(pair, name) for name in _LABELS},
+        **source_record(pair.source),
     }
     return strict_json.dump({key: value for key, value in record.items() if value is not None})
 
@@ -145,6 +150,7 @@ def _pair(entry: Entry) -> JudgedPair:
         better=_better(entry),
         votes=_votes(entry),
         **{key: entry.label(key) for key in _LABELS},
+        source=source_of(entry),
     )
     for key in entry.record.keys() - set(_KEYS):  # a misspelt key must not be read as a missing one
         near = difflib.get_close_matches(key.lower(), [k for k in _KEYS if k not in entry.record], n=1, cutoff=0.81)

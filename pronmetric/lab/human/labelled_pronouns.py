@@ -1,7 +1,8 @@
 """Pronouns labelled right or wrong, as JSONL; a metric's scores of them, and how well these detect the wrong ones.
 
 One object per line: {"id", "text", "context": [sentences], "start", "end", "label": "right"|"wrong", "doc", "system",
-"pronoun"}; start and end are offsets in code points, half open. context, doc, system and pronoun are optional.
+"pronoun", "source", "source_context": [sentences]}; start and end are offsets in code points, half open. context, doc,
+system, pronoun, source and source_context are optional.
 """
 
 from __future__ import annotations
@@ -87,12 +88,13 @@ def texts(pronouns: Sequence[LabelledPronoun], context: str, *, seed: int) -> li
         _, groups = clusters_of(pronouns)
         contexts = shuffle_contexts(contexts, items=list(zip(groups, contexts, strict=True)), groups=groups, seed=seed)
     return [
-        Text("" if context == NONE else before, one.text.text) for one, before in zip(pronouns, contexts, strict=True)
+        one.text._replace(context="" if context == NONE else before)
+        for one, before in zip(pronouns, contexts, strict=True)
     ]
 
 
 def _parse(entry: Entry) -> LabelledPronoun:
-    identity, text = entry.identity(), text_of(entry.record, file=entry.file, line=entry.line)
+    identity, text = entry.identity(), text_of(entry.record, file=entry.file, line=entry.line, with_source=None)
     start, end, label = entry.whole("start"), entry.whole("end"), entry.one_of("label", (RIGHT, WRONG))
     if not 0 <= start < end <= len(text.text):
         entry.fail(f"start {start}, end {end} is not a span of a text of {len(text.text)} characters")

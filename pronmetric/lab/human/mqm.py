@@ -31,7 +31,7 @@ from pronmetric.eval.decision import TIE, A, B
 from pronmetric.lab.human.judged_pairs import JudgedPair
 from pronmetric.lab.human.wmt_scores import is_human
 from pronmetric.pronouns.finder import Occurrence, find
-from pronmetric.text.context import CONTEXT_SIZE
+from pronmetric.text.context import CONTEXT_SIZE, SOURCE_CONTEXT, Source, source_record
 from pronmetric.text.lines import read_lines
 from pronmetric.text.words import words
 
@@ -103,6 +103,7 @@ class Judgement:
     rater: str
     text: str
     errors: tuple[Error, ...]
+    source: str = ""
 
     @cached_property
     def pronouns(self) -> tuple[Occurrence, ...]:
@@ -141,6 +142,7 @@ class _Row(NamedTuple):
     rater: str
     text: str
     error: Error | None
+    source: str
 
 
 def read(path: str | Path, *, strict: bool = False, tally: Counter[str] | None = None) -> list[Judgement]:
@@ -193,7 +195,11 @@ def read(path: str | Path, *, strict: bool = False, tally: Counter[str] | None =
         told = ", ".join(f"{count[kind]} {DESCRIPTIONS[kind]}" for kind in LEFT_OUT if count[kind])
         message = "no annotations: expected a header, and a line for each error"
         raise InputError(message + (f"; left out: {told}; `strict=True` names the first" if told else ""), file=path)
-    return [Judgement(*place, rater, texts[place], tuple(errors)) for (place, rater), errors in errors_of.items()]
+    source = {row.place: row.source for row in reversed(rows)}
+    return [
+        Judgement(*place, rater, texts[place], tuple(errors), source[place])
+        for (place, rater), errors in errors_of.items()
+    ]
 
 
 class _Columns(NamedTuple):
@@ -204,6 +210,7 @@ class _Columns(NamedTuple):
     doc: int
     segment: int
     rater: int
+    source: int
     target: int
     category: int
     severity: int
@@ -223,7 +230,7 @@ def _columns(header: list[str], path: str | Path) -> _Columns:
     at = dict(zip(COLUMNS, map(header.index, names), strict=True))
     return _Columns(
         len(header),
-        *(at[name] for name in ("system", "doc", "seg_id", "rater", "target", "category", "severity")),
+        *(at[name] for name in ("system", "doc", "seg_id", "rater", "source", "target", "category", "severity")),
     )
 
 
@@ -259,7 +266,8 @@ def _row(line: str, at: _Columns, path: str | Path, number: int) -> _Row:
     except ValueError as error:
         raise unusable(MARKS, str(error)) from None
     place = fields[at.system], fields[at.doc], int(fields[at.segment])
-    return _Row(number, place, rater, text, None if level == NO_ERROR else Error(category, severity, spans))
+    found = None if level == NO_ERROR else Error(category, severity, spans)
+    return _Row(number, place, rater, text, found, _MARK.sub("", _unquoted(fields[at.source])))
 
 
 def _annotation(line: str, at: _Columns) -> tuple[tuple[str, str, int], str] | None:
@@ -344,6 +352,17 @@ def contexts(
     }
 
 
+def sources(judgements: Iterable[Judgement]) -> dict[tuple[str, int], Source]:
+    """The source of each segment (doc, number) that has one, with the preceding segments' sources."""
+    text = {(one.doc, one.seg): one.source for one in judgements if one.source}
+    return {
+        (doc, seg): Source(
+            source, tuple(text[doc, before] for before in range(seg - SOURCE_CONTEXT, seg) if (doc, before) in text)
+        )
+        for (doc, seg), source in text.items()
+    }
+
+
 def pairs(
     judgements: Sequence[Judgement],
     context: Mapping[tuple[str, int], tuple[str, ...]],
@@ -368,6 +387,7 @@ def pairs(
     for one in judgements:
         segments[one.doc, one.seg][one.system][one.rater] = one
     penalties = {id(one): one.penalty(longest=longest) for one in judgements}
+    source = sources(judgements)
     for (doc, seg), systems in segments.items():
         for names in combinations(sorted(systems), 2):
             first, second = names if crc32("\t".join((doc, str(seg), *names)).encode()) % 2 else names[::-1]
@@ -386,7 +406,8 @@ def pairs(
                     count["too many other words"] += 1
                     continue
                 count["pairs"] += 1
-                yield _pair(texts, context[doc, seg], both, forms, references.get((doc, seg)))
+                pair = _pair(texts, context[doc, seg], both, forms, references.get((doc, seg)))
+                yield replace(pair, source=source.get((doc, seg)))
 
 
 def difference(a: Judgement, b: Judgement) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], int]:
@@ -419,6 +440,8 @@ def label_pronouns(
 ) -> Iterator[dict[str, object]]:
     """Each pronoun in use of each annotated text: "wrong" if it is in a pronoun error, else "right"."""
     count: Counter[str] = Counter() if tally is None else tally
+    judgements = list(judgements)
+    source = sources(judgements)
     for one in judgements:
         blame = {o.start: error for error, touched in reversed(one.pronoun_errors(longest=longest)) for o in touched}
         for o in one.pronouns:
@@ -437,6 +460,7 @@ def label_pronouns(
                 "system": one.system,
                 "rater": one.rater,
                 **({} if error is None else {"category": error.category, "severity": error.severity}),
+                **source_record(source.get((one.doc, one.seg))),
             }
 
 

@@ -68,8 +68,8 @@ class PairSet:
                 a = b = () if context == NONE else pair.context if other is None else other[number]
                 if context == RESPECTIVE and self.respective is not None:
                     b = self.respective[pair.id]
-                yield Text(join(a), pair.text_a)
-                yield Text(join(b), pair.text_b)
+                yield Text(join(a), pair.text_a, pair.source)
+                yield Text(join(b), pair.text_b, pair.source)
 
 
 def _shuffle_contexts(pairs: Sequence[JudgedPair], seed: int) -> list[tuple[str, ...]]:

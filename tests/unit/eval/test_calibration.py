@@ -102,3 +102,21 @@ def test_no_bin() -> None:
 def test_infinite_logits() -> None:
     with pytest.raises(PronmetricError, match="finite logits"):
         calibration.fit_platt([float("inf"), 0.0], [1, 0])
+
+
+def test_the_sum_of_two_logits_is_fitted_at_the_rate() -> None:
+    rng = np.random.default_rng(1)
+    first, second = rng.normal(size=(2, 20_000))
+    labels = (rng.random(20_000) < 1 / (1 + np.exp(-(0.5 * first + 2.0 * second)))).astype(float)
+    one, two, bias = calibration.fit_sum([first, second], labels, rate=1 - labels.mean())
+    assert one == pytest.approx(0.5, abs=0.1) and two == pytest.approx(2.0, abs=0.1)
+    assert bias == pytest.approx(0.0, abs=0.1)
+    # at another rate the labels are weighted, so that the bias moves by the difference of the log-odds
+    *weights, moved = calibration.fit_sum([first, second], labels, rate=0.1)
+    assert weights == pytest.approx([one, two], abs=0.2) and moved > bias + 1.5
+    alone = calibration.fit_platt(first, labels)
+    assert calibration.fit_sum([first], labels, rate=1 - labels.mean()) == pytest.approx(
+        (alone.scale, alone.bias), abs=1e-6
+    )
+    with pytest.raises(PronmetricError, match="expected labels of both kinds"):
+        calibration.fit_sum([first], np.ones(20_000), rate=0.1)

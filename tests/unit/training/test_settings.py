@@ -323,6 +323,7 @@ def test_the_presets_are_those_that_a_user_chooses_each_with_one_line() -> None:
         "paper_wmt13",
         "preference",
         "soft",
+        "source",
         "table4",
     ]
     for path in files:

@@ -175,6 +175,8 @@ def test_tokens(judgements: list[Judgement], tmp_path: Path) -> None:
         "rater": "r1",
         "category": "Accuracy/Mistranslation",
         "severity": "Major",
+        "source": "quelle",
+        "source_context": ["quelle"],
     }
     assert [token["label"] for token in found[:5]] == ["right", "wrong", "wrong", "right", "wrong"]
 

@@ -1,0 +1,319 @@
+"""What a reader of sources is trained on: English passages, then texts with their sources, with fresh corruptions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from torch.utils.data import DataLoader
+
+from pronmetric.data import arrow
+from pronmetric.data.collate import Batch, Collator, Example, cut_batches
+from pronmetric.errors import InputError
+from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt
+from pronmetric.pronouns.finder import THIRD_PERSON
+from pronmetric.pronouns.languages import Language
+from pronmetric.text.context import Source, join
+from pronmetric.text.writing import is_unspaced
+from pronmetric.training import examples
+from pronmetric.training.batches import Labelled
+from pronmetric.training.batching import Plan, Step, plan_epoch
+from pronmetric.training.datamodule import READ, PronounData, TrainingSteps
+from pronmetric.training.examples import Corrupter, LabelledExample
+from pronmetric.training.fit import batches_of_step
+from pronmetric.training.settings import Corruption, SourceTraining
+
+RATE, POWER = 0.2, 0.65  # of replaced pronouns in development, and of the counts by which forms are drawn
+WITH_SOURCE, WITHOUT = "source", "no_source"
+_LETTERS_PER_PIECE = {False: 3.5, True: 1.5}  # roughly, in scripts with blanks and without
+
+
+class Judged(NamedTuple):
+    """Development texts with replaced pronouns: right as in `Labelled`, and whether a pronoun was of the third person.
+
+    name: of the figures.
+    """
+
+    batch: Batch
+    right: Float[Tensor, "batch pronouns"]
+    third: Bool[Tensor, "batch pronouns"]
+    name: str
+
+
+def translation(
+    row: Mapping[str, Any],
+    rng: np.random.Generator,
+    corrupter: Corrupter,
+    rates: CorruptionRates,
+    *,
+    dropped: float = 0.0,
+    alone: float = 0.0,
+    plain: float = 0.0,
+) -> LabelledExample:
+    """A text with its source and about `rates.rate` of its pronouns replaced.
+
+    dropped: the chance that it has no source. alone: that it has no context. plain: that it is in plain form.
+    """
+    language = corrupter.language
+    words = language.words(row["text"])
+    found = language.find(row["text"], words)
+    result = corrupt(
+        row["text"],
+        found,
+        rng,
+        rates,
+        table=corrupter.table,
+        frequency=corrupter.frequency,
+        language=language,
+        words=words,
+    )
+    without, no_context, flat = rng.random(3) < (dropped, alone, plain)
+    context, text = "" if no_context else join(row["context"]), result.text
+    if flat:
+        context, text = language.writing.flatten(context), language.writing.flatten(text)
+    source = None if without else Source(row["source"], tuple(row["source_context"]))
+    right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)
+    return LabelledExample(Example(context, text, result.spans, source), right, True)
+
+
+class SourceSteps(TrainingSteps):
+    """The steps of a reader's training; those of kind "pairs" hold texts with their sources."""
+
+    def __getitem__(self, step: Step) -> tuple[Labelled, ...]:
+        """The micro-batches of one planned step; their name is its kind."""
+        return self.batches(self.items(step), pairs=False, name=step.kind)
+
+    def items(self, step: Step) -> list[LabelledExample]:
+        """The examples of one planned step."""
+        if step.kind == "passages":
+            return super().items(step)
+        settings, corruption = self.settings.source, self.settings.objective.corruption
+        assert settings is not None and isinstance(corruption, Corruption)
+        made = []
+        for index, turn in zip(step.rows, step.turns, strict=True):
+            rng = np.random.default_rng([self.settings.seed, turn, index, len(step.kind)])
+            rates = replace(
+                examples.draw_rates(rng, corruption),
+                same_slot_share=settings.same_slot_share,
+                must_agree=settings.must_agree,
+            )
+            made.append(
+                translation(
+                    self.pairs[index],
+                    rng,
+                    self.corrupter,
+                    rates,
+                    dropped=settings.dropped,
+                    alone=settings.alone,
+                    plain=corruption.plain,
+                )
+            )
+        return made
+
+
+def judged(
+    items: Sequence[LabelledExample],
+    third: Sequence[Sequence[bool]],
+    collator: Collator,
+    *,
+    name: str,
+    pieces: int,
+) -> Iterator[Judged]:
+    """Batches of about `pieces` pieces; third: whether each item's pronouns were of the third person."""
+    rows = collator.encode([item.example for item in items])
+    for part in cut_batches([row for row in rows if len(row.pronouns)], pieces=pieces):
+        batch = collator.pad(part)
+        right = np.ones(tuple(batch.pronoun_mask.shape), np.float32)
+        of_third = np.zeros(right.shape, bool)
+        for r, row in enumerate(part):
+            own = row.pronouns.tolist()
+            right[r, : len(own)] = [items[row.example].right[k] for k in own]
+            of_third[r, : len(own)] = [third[row.example][k] for k in own]
+        yield Judged(batch, torch.from_numpy(right), torch.from_numpy(of_third), name)
+
+
+class Development(NamedTuple):
+    """Development references with a fifth of their pronouns replaced, in their contexts and with their sources.
+
+    third: whether each pronoun was of the third person. languages: of their sources.
+    """
+
+    items: list[LabelledExample]
+    third: list[tuple[bool, ...]]
+    languages: list[str]
+
+    def of(self, language: str) -> tuple[list[LabelledExample], list[tuple[bool, ...]]]:
+        """The items of one source language, and whether their pronouns were of the third person."""
+        places = [k for k, each in enumerate(self.languages) if each == language]
+        return [self.items[k] for k in places], [self.third[k] for k in places]
+
+
+def development(folder: Path, *, forms: Collection[str], language: Language, most: int) -> Development:
+    """The development references of a prepared folder, at most `most`, drawn by seed 0; 0 for all.
+
+    Raises:
+        InputError: there are none, or no pronoun of theirs can be replaced.
+    """
+    rows = read_translations(folder, arrow.TRANSLATION_SPLITS[1])
+    chosen = np.flatnonzero(np.array([kind == "reference" for kind in rows["kind"]], dtype=bool))
+    chosen = np.sort(np.random.default_rng(0).permutation(chosen)[: most or None])
+    table = ConfusionTable.load(folder / "confusion.json", forms=language.forms)
+    rates = replace(CorruptionRates.raw(RATE), power=POWER)
+    found = Development([], [], [])
+    for number in chosen.tolist():
+        row, rng = rows[number], np.random.default_rng([7, number])
+        item = translation(row, rng, Corrupter(table, language=language), rates)
+        persons = [each.form in THIRD_PERSON for each in language.find(row["text"])]
+        third = dict(zip(item.example.spans, persons, strict=True))
+        item = examples.of_forms(item, forms, language)
+        found.items.append(item)
+        found.third.append(tuple(third[span] for span in item.example.spans))
+        found.languages.append(row["language"])
+    if not any(0.0 in item.right for item in found.items):
+        raise InputError(
+            "no development reference with a source and a pronoun that can be replaced: prepare with another "
+            "splits.development",
+            file=folder,
+        )
+    return found
+
+
+def has_translations(folder: Path) -> bool:
+    """Whether a prepared folder has texts with their sources."""
+    return set(arrow.TRANSLATION_SPLITS) <= arrow.read_manifest(folder)["splits"].keys()
+
+
+def read_translations(folder: Path, split: str) -> Any:
+    """One split of the texts with a source.
+
+    Raises:
+        InputError: the folder has none.
+    """
+    if not has_translations(folder):
+        raise InputError("no texts with a source: prepare with data.parallel=FOLDER", file=folder)
+    return arrow.read_translations(folder, split)
+
+
+class SourceData(PronounData):
+    """English passages, then texts with their sources, from a folder that `pronmetric prepare` wrote."""
+
+    STEPS = SourceSteps
+
+    @property
+    def options(self) -> SourceTraining:
+        """The settings of the reader."""
+        assert self.settings.source is not None
+        return self.settings.source
+
+    def setup(self, stage: str | None = None) -> None:
+        """Open the prepared folder."""
+        if self._sets is not None:
+            return
+        self._pairs = read_translations(self.folder, arrow.TRANSLATION_SPLITS[0])
+        if without := self.options.without:
+            kept = [k for k, code in enumerate(self._pairs["language"]) if code not in without]
+            self._pairs = self._pairs.select(kept)
+        if not len(self._pairs):
+            raise InputError("no text with a source to train on: prepare with data.parallel=FOLDER", file=self.folder)
+        self._pair_lengths = _lengths(self._pairs, self.options)
+        self._passages, self._known = self._read_passages()
+        self._refuse_nothing_to_train_on()
+        self._check_sources(set(self._known.sources))
+        self._weights, self._pair_weights = self._known.mixed(self._source_share()), None
+        self._sets = self._training_steps()
+
+    @cached_property
+    def languages(self) -> tuple[str, ...]:
+        """The languages of the sources that are trained on."""
+        self.setup()
+        return tuple(sorted(set(self._pairs["language"])))
+
+    @property
+    def size(self) -> int:
+        """The number of texts with a source that are trained on."""
+        self.setup()
+        return len(self._pairs)
+
+    def source_texts(self) -> Iterator[str]:
+        """All texts that are trained on, their sources and what stands before them."""
+        self.setup()
+        for part in arrow.read_columns(self._pairs, "text", "source"):
+            yield from (*part["text"], *part["source"])
+        yield from self._texts(READ)
+
+    def steps(self) -> Plan:
+        """The planned steps of the whole run: English passages, then texts with their sources, epoch after epoch."""
+        self.setup()
+        if self._steps is None:
+            trainer, share = self.settings.trainer, self.options.english
+            sources = Plan.join(map(self._source_epoch, range(trainer.max_epochs)))
+            most = trainer.max_steps * batches_of_step(trainer)
+            whole = int(len(sources) / (1 - share)) if trainer.max_steps < 0 else most
+            english: list[Plan] = []
+            for epoch in count():
+                if sum(map(len, english)) >= round(share * whole):
+                    break
+                english.append(self._epoch(epoch))
+            self._steps = Plan.join([Plan.join(english)[: round(share * whole)], sources])
+        return self._steps
+
+    def _source_epoch(self, number: int) -> Plan:
+        """The steps of one epoch of texts with their sources."""
+        return plan_epoch(
+            passages=[],
+            pairs=self._pair_lengths,
+            pair_share=1.0,
+            pieces=self.settings.pieces,
+            max_pieces=self.collator.max_pieces,
+            seed=self.settings.seed,
+            epoch=number,
+        )
+
+    @cached_property
+    def development(self) -> Development:
+        """The development references, at most `data.development`."""
+        return development(
+            self.folder,
+            forms=self.labeller.forms,
+            language=self.labeller.language,
+            most=self.settings.data.development,
+        )
+
+    def val_dataloader(self) -> list[DataLoader[Any]]:
+        """The development references of each source language, with their sources and without."""
+        made: list[DataLoader[Any]] = []
+        for language in sorted(set(self.development.languages)):
+            items, third = self.development.of(language)
+            for name, given in ((WITH_SOURCE, items), (WITHOUT, [without_source(item) for item in items])):
+                pieces, side = 2 * self.settings.pieces, f"{name}_{language}"
+                batches: Any = list(judged(given, third, self.collator, name=side, pieces=pieces))
+                made.append(DataLoader(batches, batch_size=None, pin_memory=self._pin))
+        return made
+
+
+def without_source(item: LabelledExample) -> LabelledExample:
+    """The same without its source."""
+    return item._replace(example=item.example._replace(source=None))
+
+
+def _lengths(rows: Any, options: SourceTraining) -> np.ndarray:
+    """Estimated pieces of each text with its source and their contexts (rows,)."""
+    lengths: list[int] = []
+
+    def pieces(text: str) -> float:
+        return len(text) / _LETTERS_PER_PIECE[is_unspaced(text)]
+
+    names = ("text", "context", "source", "source_context")
+    for part in arrow.read_columns(rows, *names):
+        for text, context, source, before in zip(*(part[name] for name in names), strict=True):
+            limited = min(options.context, pieces(join(context))) + min(options.before, pieces(join(before)))
+            lengths.append(int(pieces(text) + pieces(source) + limited) + 5)
+    return np.array(lengths, dtype=np.int64)

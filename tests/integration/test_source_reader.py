@@ -1,0 +1,330 @@
+"""A reader of sources from parallel text to scores: `prepare`, `train experiment=source`, `score -s`."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import yaml
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+from pronmetric.checkpoint import files, locate
+from pronmetric.checkpoint.model_config import Mixing, Model, SourceReader
+from pronmetric.cli.main import main
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.metric import PronounMetric
+from pronmetric.text.context import Source, Text
+
+Checkpoints = Callable[..., Path]
+OUTPUT = ["He has seen his sister.", "It rains.", "She sleeps."]
+SOURCES = ["Sie hat ihre Schwester gesehen.", "Es regnet.", "Er schläft."]
+PRONOUNS = (("She", "Sie", "him", "ihm"), ("He", "Er", "her", "ihr"), ("It", "Es", "them", "ihnen"))
+SHAPE = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 64,
+    "max_position_embeddings": 160,
+    "pad_token_id": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def unigram(sample: Path) -> PreTrainedTokenizerFast:
+    """A tokenizer of XLM-R's kind: letters and words of the sample's reference and source, and two other pieces."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
+
+    text = "\n".join((sample / name).read_text(encoding="utf-8") for name in ("ref.txt", "src.de.txt"))
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    letters = sorted({letter for letter in text if not letter.isspace()})
+    words = sorted({f"\u2581{word}" for word in text.split()})[:400]
+    pieces = [*special, "\u2581", *letters, *words, "\u6f22", "\u5b57", "<mask>"]
+    scores = [0.0 if piece in special else -5.0 - len(piece) / 100 for piece in pieces]
+    tokenizer = Tokenizer(models.Unigram(list(zip(pieces, scores, strict=True)), unk_id=3))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        bos_token="<s>",
+        cls_token="<s>",
+        eos_token="</s>",
+        sep_token="</s>",
+        pad_token="<pad>",
+        unk_token="<unk>",
+        mask_token="<mask>",
+    )
+
+
+@pytest.fixture(scope="module")
+def multilingual(unigram: PreTrainedTokenizerFast, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a random encoder with that tokenizer."""
+    folder = tmp_path_factory.mktemp("multilingual")
+    with torch.random.fork_rng():
+        torch.manual_seed(3)
+        BertModel(BertConfig(vocab_size=len(unigram) + 5, **SHAPE)).save_pretrained(folder)
+    unigram.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def with_reader(
+    tiny_checkpoint: Checkpoints, unigram: PreTrainedTokenizerFast, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A checkpoint with a pair head, and a reader of sources with random weights that counts half as much."""
+    from pronmetric.data.pieces import Subwords
+
+    folder = tmp_path_factory.mktemp("reader") / "tiny"
+    shutil.copytree(tiny_checkpoint(pair_head=True), folder)
+    base = files.load(folder)
+    source = SourceReader(
+        context=16,
+        before=16,
+        model=base.hash,
+        in_context=Mixing(model=1.0, reader=0.5, bias=-0.25),
+        alone=Mixing(model=0.5, reader=2.0, bias=0.0),
+        preference=0.5,
+        languages=["de"],
+    )
+    config = {
+        **{key: value for key, value in base.config.items() if key not in ("pair_head", "decision")},
+        "encoder": {"model_type": "bert", "vocab_size": len(unigram), **SHAPE},
+        "max_pieces": 160,
+        "separator": True,
+        "source": source.model_dump(),
+    }
+    with torch.random.fork_rng():
+        torch.manual_seed(5)
+        model = files.build(config)
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                parameter.data.normal_(std=0.3)
+    files.save(folder / locate.READER, model, Subwords(unigram), config, half=False)
+    return folder
+
+
+@pytest.fixture
+def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, lines in (("a", OUTPUT), ("b", OUTPUT[::-1]), ("s", SOURCES)):
+        Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def records(sources: bool) -> list[dict[str, Any]]:
+    return [
+        {"text": text, "context": ["It was late."], **({"source": source} if sources else {})}
+        for text, source in zip(OUTPUT, SOURCES, strict=True)
+    ]
+
+
+def test_without_a_source_the_score_is_that_of_the_checkpoint_to_the_bit(
+    with_reader: Path, tiny_checkpoint: Checkpoints
+) -> None:
+    plain = PronounMetric.from_pretrained(tiny_checkpoint(pair_head=True), gpus=0)
+    metric = PronounMetric.from_pretrained(with_reader, gpus=0)
+    assert metric.predict(records(False)).segments == plain.predict(records(False)).segments
+    ignored = PronounMetric.from_pretrained(with_reader, gpus=0, no_source=True)
+    assert ignored.predict(records(True)).segments == plain.predict(records(False)).segments
+    for found in (metric.predict(records(False)), ignored.predict(records(True))):
+        assert "source" not in dict(found.signature.fields)
+    empty = [Text("", text, Source(" ")) for text in OUTPUT]
+    assert list(metric.stream(empty)) == list(plain.stream([text._replace(source=None) for text in empty]))
+
+
+@pytest.mark.parametrize("context", ["It was late.", ""])
+def test_the_logit_is_the_weighted_sum_of_both(with_reader: Path, context: str) -> None:
+    from pronmetric.data.collate import Example
+
+    metric = PronounMetric.from_pretrained(with_reader, gpus=0)
+    source = Source(SOURCES[0], ("Es war spät.",))
+    (alone,) = metric.stream([Text(context, OUTPUT[0])])
+    (scored,) = metric.stream([Text(context, OUTPUT[0], source)])
+    reader = files.load(with_reader / locate.READER)
+    spans = [(p.start, p.end) for p in alone.pronouns]
+    (row,) = reader.collator.encode([Example(context, OUTPUT[0], spans, source)])
+    with torch.inference_mode():
+        logits = reader.model(reader.collator.pad([row])).scores[0].tolist()
+    weights = (1.0, 0.5, -0.25) if context else (0.5, 2.0, 0.0)
+    changes = []
+    for p, q, logit in zip(scored.pronouns, alone.pronouns, logits, strict=True):
+        before = math.log(q.score / (1 - q.score))
+        both = weights[0] * before + weights[1] * logit + weights[2]
+        assert p.score == p.probability == pytest.approx(1 / (1 + math.exp(-both)), abs=1e-4)
+        assert p.evidence is not None
+        assert p.evidence.log_odds == pytest.approx(max(-4, min(4, both - before)), abs=1e-3)
+        assert SOURCES[0][p.evidence.start : p.evidence.end] == p.evidence.word != ""
+        changes.append(both - before)
+    assert scored.score == pytest.approx(sum(p.score for p in scored.pronouns) / len(scored.pronouns))
+    assert scored.preference is not None and alone.preference is not None
+    head = files.load(with_reader).model.pair_head
+    assert head is not None
+    factor = float(head.a.detach())
+    assert scored.preference - alone.preference == pytest.approx(factor * 0.5 * sum(changes) / len(changes), abs=1e-3)
+    assert alone.errors is not None and scored.errors == pytest.approx(sum(1 - p.score for p in scored.pronouns))
+
+
+def test_scores_do_not_depend_on_the_other_texts(with_reader: Path) -> None:
+    metric = PronounMetric.from_pretrained(with_reader, gpus=0)
+    given = [Text("It was late.", text, Source(source)) for text in OUTPUT for source in [*SOURCES, "x " * 300]]
+    together = list(metric.stream(given, batch_size=2))
+    for text, found in zip(given, together, strict=True):
+        (own,) = metric.stream([text])
+        assert own.score == pytest.approx(found.score, abs=1e-5)
+        assert [p.evidence and p.evidence.word for p in own.pronouns] == [
+            p.evidence and p.evidence.word for p in found.pronouns
+        ]
+
+
+def test_compare_swaps_signs_with_sources(with_reader: Path) -> None:
+    metric = PronounMetric.from_pretrained(with_reader, gpus=0)
+    other = [{**record, "text": text} for record, text in zip(records(True), OUTPUT[::-1], strict=True)]
+    there, back = metric.compare(records(True), other), metric.compare(other, records(True))
+    for a, b in zip(there.decisions, back.decisions, strict=True):
+        assert a.difference is not None and b.difference == pytest.approx(-a.difference, abs=1e-5)
+    assert there.signature["source"].startswith("reader-")
+
+
+def test_a_copy_has_the_reader_and_a_reader_of_other_weights_is_refused(
+    with_reader: Path, tiny_checkpoint: Checkpoints, tmp_path: Path
+) -> None:
+    metric = PronounMetric.from_pretrained(with_reader, gpus=0)
+    metric.save_pretrained(tmp_path / "copy")
+    again = PronounMetric.from_pretrained(tmp_path / "copy", gpus=0)
+    assert again.predict(records(True)).segments == metric.predict(records(True)).segments
+    shutil.copytree(tiny_checkpoint(max_pieces=48), tmp_path / "other")
+    shutil.copytree(with_reader / locate.READER, tmp_path / "other" / locate.READER)
+    config = tmp_path / "other" / locate.READER / locate.CONFIG
+    content = yaml.safe_load(config.read_text(encoding="utf-8"))
+    content["source"]["model"] = "0" * 8
+    config.write_text(yaml.safe_dump(content), encoding="utf-8")
+    other = PronounMetric.from_pretrained(tmp_path / "other", gpus=0)
+    assert other.predict(records(False)).scores  # it is not read
+    with pytest.raises(InputError, match="this reader of sources is for the weights 00000000"):
+        other.predict(records(True))
+    with pytest.raises(PronmetricError, match="a reader of sources scores nothing by itself"):
+        PronounMetric.from_pretrained(with_reader / locate.READER, gpus=0)
+
+
+@pytest.mark.usefixtures("texts")
+def test_the_source_counts_in_score_unless_it_is_ignored(with_reader: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = ["--model", str(with_reader), "--gpus", "0", "--verbose"]
+    assert main(["score", "-t", "a", "-s", "s", "--to_json", "r.json", *model]) == 0
+    said = capsys.readouterr().err
+    assert "|source:reader-" in said and "does not affect" not in said
+    entry = json.loads(Path("r.json").read_text(encoding="utf-8"))["segments"][0]["pronouns"][0]
+    assert set(entry["source"]) == {"log_odds", "word", "start", "end"}
+    assert main(["score", "-t", "a", "--to_json", "plain.json", *model]) == 0
+    assert "|source:" not in capsys.readouterr().err
+    assert main(["score", "-t", "a", "-s", "s", "--no-source", "--to_json", "ignored.json", *model]) == 0
+    assert "|source:" not in capsys.readouterr().err
+    plain, ignored = (json.loads(Path(name).read_text(encoding="utf-8")) for name in ("plain.json", "ignored.json"))
+    numbers = [[segment["score"] for segment in each["segments"]] for each in (plain, ignored)]
+    assert numbers[0] == numbers[1]
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory, root: Path, wmt_sample: Path) -> Path:
+    """WMT23 for development, a small test set and a translation out of English for training."""
+    folder = tmp_path_factory.mktemp("source")
+    shutil.copytree(wmt_sample, folder / "wmt", dirs_exist_ok=True)
+    shutil.copytree(root / "tests" / "fixtures" / "wmt" / "wmt31-news-systems", folder / "wmt" / "wmt31-news-systems")
+    made = folder / "parallel" / "home31.de-en"
+    made.mkdir(parents=True)
+    lines = [(*PRONOUNS[number % len(PRONOUNS)], number) for number in range(40)]
+    originals = "".join(f"{she} gave {number} old letters to {him}.\n" for she, _, him, _, number in lines)
+    (made / "ref.en").write_text(originals, encoding="utf-8")
+    translations = "".join(f"{sie} gab {ihm} {number} alte Briefe.\n" for _, sie, _, ihm, number in lines)
+    (made / "src.de").write_text(translations, encoding="utf-8")
+    flags = [f"data.wmt={folder / 'wmt'}", f"data.parallel={folder / 'parallel'}", "fidelity.passages=0"]
+    assert main(["prepare", *flags, f"out={folder / 'out'}"]) == 0
+    return folder / "out"
+
+
+@pytest.mark.usefixtures("texts")
+def test_a_reader_is_trained_for_a_checkpoint_and_scores(
+    prepared: Path,
+    multilingual: Path,
+    tiny_checkpoint: Checkpoints,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = json.loads((prepared / "manifest.json").read_text(encoding="utf-8"))
+    kept = found["counts"]["translations"]
+    assert kept["train"]["kept"]["de"]["reversed"] == 40 and kept["development"]["kept"]["de"]["reference"] > 20
+    model = tiny_checkpoint()
+    given = {
+        "data.dir": prepared,
+        "out": tmp_path / "run",
+        "source.model": model,
+        "source.english": 0.5,
+        "source.pieces": 300,
+        "encoder.name": multilingual,
+        "data.pieces": 512,
+        "data.development": 40,
+        "trainer.max_epochs": 1,
+        "trainer.max_steps": 4,
+        "trainer.validate_every": 4,
+        "trainer.threads": 1,
+        "trainer.precision": 32,
+        "trainer.progress": "false",
+    }
+    overrides = ["objective.source_share=null", "objective.antecedent=0"]  # the data have no such passages
+    command = ["train", "experiment=source", *overrides, *(f"{key}={value}" for key, value in given.items())]
+    assert main(command) == 0
+    figures = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
+    sides = {"source", "no_source", "model", "model_alone", "mixed", "mixed_alone"}
+    assert {f"development/{side}" for side in sides} <= figures.keys()
+    assert all(0 <= float(value) <= 1 for value in figures.values())
+    made = tmp_path / "run" / "checkpoint"
+    for path in model.iterdir():
+        assert (made / path.name).read_bytes() == path.read_bytes()
+    config = yaml.safe_load((made / locate.READER / locate.CONFIG).read_text(encoding="utf-8"))
+    described = Model.read(config).source
+    assert described is not None and "de" in described.languages
+    assert described.model == files.load(model).hash and config["encoder"]["vocab_size"] == config["encoder"]["pieces"]
+    assert config["encoder"]["pieces"] == 300 and (made / locate.READER / "model.safetensors.index.json").is_file()
+    assert "| with the source |" in (made / locate.READER / locate.CARD).read_text(encoding="utf-8")
+    assert main(["score", "-t", "a", "-s", "s", "--model", str(made), "--gpus", "0"]) == 0
+    assert "|source:reader-" in capsys.readouterr().err
+    assert main([*command, f"out={tmp_path / 'second'}", "seed=2"]) == 0
+    both = [str(made), str(tmp_path / "second" / "checkpoint")]
+    assert main(["average", *both, "--data", str(prepared), "-o", str(tmp_path / "mean")]) == 0
+    means = [files.load(Path(each) / locate.READER).model.state_dict() for each in (*both, str(tmp_path / "mean"))]
+    name = "head.hidden.bias"  # vectors are not rounded to integers
+    assert torch.allclose((means[0][name] + means[1][name]) / 2, means[2][name], atol=1e-3)
+    rounded = tmp_path / "rounded"
+    assert main(["export", str(tmp_path / "mean"), "--bits", "8", "--data", str(prepared), "-o", str(rounded)]) == 0
+    again = yaml.safe_load((rounded / locate.READER / locate.CONFIG).read_text(encoding="utf-8"))["source"]
+    assert again["model"] == files.load(rounded).hash != described.model
+    assert main(["score", "-t", "a", "-s", "s", "--model", str(rounded), "--gpus", "0"]) == 0
+    assert "|source:reader-" in capsys.readouterr().err
+    assert main([*command, "source.without=[de]"]) == 1  # another run is there
+    assert "give another out=" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("texts")
+def test_records_with_a_source_are_scored_with_it_and_others_without(
+    with_reader: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [{"id": 1, "text": OUTPUT[0], "source": SOURCES[0]}, {"id": 2, "text": OUTPUT[1], "source": None}]
+    Path("r.jsonl").write_text("".join(json.dumps(record) + "\n" for record in given), encoding="utf-8")
+    model = ["--model", str(with_reader), "--gpus", "0"]
+    assert main(["score", "--jsonl", "r.jsonl", *model]) == 0
+    told = capsys.readouterr()
+    one, two = map(json.loads, told.out.splitlines())
+    assert "source" in one["pronouns"][0] and "source" not in two["pronouns"][0] and "|source:reader-" in told.err
+    for verb, flags in (("suggest", ["-t", "a", "--all"]), ("rerank", ["--candidates", "a", "b"])):
+        assert main([verb, *flags, "-s", "s", *model]) == 0
+        assert "|source:reader-" in capsys.readouterr().err
+    assert main(["compare", "-t", "a", "b", "-s", "s", *model]) == 0
+    assert "|source:reader-" in capsys.readouterr().err
+    assert main(["score", "-t", "a", "-s", "s", "--no-source", "--source-lang", "de", *model]) == 1
+    assert "expected a source language or --no-source, which ignores sources, got both" in capsys.readouterr().err

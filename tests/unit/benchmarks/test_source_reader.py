@@ -1,0 +1,20 @@
+"""Figures of the source: areas over the pronouns that a metric scored, and the table."""
+
+from __future__ import annotations
+
+from benchmarks.checkpoint.source_reader import Case, areas, show
+from pronmetric.text.context import Text
+
+
+def test_areas_of_all_pronouns_and_of_the_third_person() -> None:
+    given = [
+        Case(Text("", "He saw me."), {0: False, 7: True}, {0: True, 7: False}),
+        Case(Text("", "It rains."), {0: True}, {0: True}),
+    ]
+    # of the right ones, 0.4 is below the wrong one's 0.5 and 0.9 is above it
+    figures = areas(given, [[0.5, 0.4], [0.9]])
+    assert figures == {"all": {"auc": 0.5, "pronouns": 3}, "third": {"auc": 1.0, "pronouns": 2}}
+    assert areas(given[1:], [[0.9]])["all"]["auc"] is None  # nothing is wrong
+    shown = show({"wmt23:de-en": {"without source": figures, "reader": areas(given, [[0.1, 0.2], [0.3]])}})
+    (row,) = [line for line in shown.splitlines() if line.startswith("wmt23:de-en")]
+    assert row.split() == ["wmt23:de-en", "3", "2", "50.0", "/", "100.0", "100.0", "/", "100.0", "-"]
