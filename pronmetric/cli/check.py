@@ -134,17 +134,17 @@ def run(task: CheckFlags) -> int:
     flags.choose_decision(task.by, model, config)
     otherwise = COMMON if corpus.references else RESPECTIVE if task.baseline is None else CROSSED
     kind = choose_context(texts.context, config, otherwise, note)
-    announce_context(kind, corpus, texts, note, size=config["context_size"])
+    announce_context(kind, corpus, texts, model, note, size=config["context_size"])
     scoring = ScoringRun(model, task.out, note)
     size = scoring.metric.context_size
-    compared = {} if task.baseline is None else {"by": task.by, "margin": f"{task.limits.margin:g}"}
-    seed = None if task.baseline is None else task.seed
-    signature = scoring.sign(kind, size=size, seed=seed, references=signed_references(kind, corpus, texts), **compared)
     gate = Gate(task.limits, tie=TIE_THRESHOLD, worst=task.worst, baseline=task.baseline is not None)
     with scoring.progress(corpus.segments * texts_per_row(corpus, kind)):
         for number, scored in enumerate(score_sides(corpus, kind, size=size, stream=scoring.stream)):
             gate.add(number, *scored)
     verdict = gate.verdict(seed=task.seed)
+    compared = {} if task.baseline is None else {"by": task.by, "margin": f"{task.limits.margin:g}"}
+    seed = None if task.baseline is None else task.seed
+    signature = scoring.sign(kind, size=size, seed=seed, references=signed_references(kind, corpus, texts), **compared)
     names = gate_text.Names(corpus.systems[0], task.baseline, task.by)
     if task.junit is not None:
         with targets.AtomicFile(task.junit) as file:

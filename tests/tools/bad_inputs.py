@@ -54,6 +54,7 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call(f"-t a {_MODEL} --to_json new", "model/config.yaml model/model.safetensors"),
     ],
     "compare": [Call("-t a b -s c --to_tsv new", "a b c")],
+    "check": [Call("-t a -r b --docids c --min-score 1 --junit new", "a b c")],
     "suggest": [Call("-t a", "a"), Call("--jsonl a", "a")],
     "serve": [Call("--port 0 --model model", "model/config.yaml")],
     "report": [Call("a --format html -o new", "a")],
