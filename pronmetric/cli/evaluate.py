@@ -290,7 +290,9 @@ def _read_scores(pairs: PairSet, file: str) -> PairScores:
 
 
 def _read_by_language_model(pairs: PairSet, context: str, task: EvaluateFlags) -> dict[str, PairScores]:
-    """The log-probability of both texts of each pair, summed and by piece."""
+    """The log-probability of both texts of each pair, summed and by piece; nothing without --language-model."""
+    if task.language_model is None:
+        return {}
     from pronmetric.lab.seq2seq.model import LanguageModel
 
     texts = list(pairs.texts(context, seed=task.seed))
