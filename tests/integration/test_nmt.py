@@ -166,7 +166,9 @@ def test_a_killed_run_is_resumed_to_the_same_model(
 def test_the_accuracy_on_a_set_chooses_the_weights(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ("data.suite=contrapro", "data.set=set.json", "data.documents=documents")
     assert train("model", "nmt.context=concat21", *given) == 0
-    assert "development/accuracy\t1.0000" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "development/accuracy\t1.0000" in said.out
+    assert "pronmetric: 24 documents; to train on: " in said.err and "pronmetric: model: concat21, " in said.err
     assert train("other", "data.suite=contrapo", *given[1:]) == 1
     assert "data.suite=contrapo: expected one of contrapro," in capsys.readouterr().err
 
