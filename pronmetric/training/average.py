@@ -138,7 +138,7 @@ def average_readers(
         if part.pieces.vocabulary() != first.pieces.vocabulary():  # type: ignore[attr-defined]  # of sub-words
             raise InputError("its vocabulary differs from that of the first: train both on the same data", file=reader)
     head_seed, scorer, bits = _head_seed(readers, parts), first.model, usual["source.bits"]
-    scorer.load_state_dict(_mean([part.model.state_dict() for part in parts], shares))
+    scorer.load_state_dict(mean_weights([part.model.state_dict() for part in parts], shares))
     weights.round_in_place(scorer.state_dict(), bits=bits)
     forms, most = first.config["pronouns"], usual["data.development"]
     mixed = source_reader.mix(
