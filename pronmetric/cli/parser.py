@@ -178,10 +178,10 @@ class _Verb:
         """Run the verb, or the command that the arguments name; the exit code."""
         parser = self.parser()
         parsed, surplus = parser.parse_known_args(argv)
-        if surplus and (self.stray is None or any(word.startswith("-") for word in surplus)):
-            parser.error(f"unrecognized arguments: {' '.join(surplus)}")
         if surplus:
             cure = self.stray
+            if cure is None or any(word.startswith("-") for word in surplus):
+                parser.error(f"unrecognized arguments: {' '.join(surplus)}")
             parser.error(f"unexpected argument {surplus[0]!r}: {cure}" if isinstance(cure, str) else cure(surplus))
         given = vars(parsed)
         command, of_command = given["chosen"]
