@@ -1,4 +1,4 @@
-"""Which connection of a served study makes room for a new one, and how many there may be; the log repeats nothing."""
+"""Which connection of a server makes room for a new one, and how many there may be; the log repeats nothing."""
 
 from __future__ import annotations
 
