@@ -298,7 +298,10 @@ def test_evaluate_has_it_as_a_baseline(
     told, written = capsys.readouterr().out, json.loads(out.read_text(encoding="utf-8"))
     texts = [Text(context, text) for _, context, *both in pairs for text in both]
     read = LanguageModel(folder("gpt2"), gpus=0).read(texts)
-    assert "language models, zero-shot: the log-probability of the text after its context, or the answer when asked\n" in told
+    assert (
+        "language models, zero-shot: the log-probability of the text after its context, or the answer when asked\n"
+        in told
+    )
     for name, values in {"sum": [r.total for r in read], "per piece": [r.per_piece for r in read]}.items():
         found = written["language_model"]["pairs"][name]
         assert found["second"]["accuracy"] == pytest.approx(sum(map(gt, values[::2], values[1::2])) / 3)
