@@ -24,7 +24,7 @@ def page(service: Service) -> tuple[str, str]:
         "context": 0 if service.context == NONE else metric.context_size,
         "doubtful": THRESHOLD if metric.probability else None,
         "lang": metric.language.code,
-        "sources": metric.source is not None,
+        "sources": metric.with_source is not False,
         "sourceLang": None if metric.source is None else metric.source.language,
     }
     js = _file("theme.js", "pronmetric.web") + "".join(map(_file, _SCRIPTS))

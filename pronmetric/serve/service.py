@@ -16,7 +16,7 @@ from pronmetric.results import write
 from pronmetric.scoring.alternatives import PronounAlternatives
 from pronmetric.scoring.comparison import AllPairs, crossed_scores, crossed_texts
 from pronmetric.scoring.inference import PronounAttention
-from pronmetric.scoring.score import PronounScore, SegmentScore
+from pronmetric.scoring.score import Counts, PronounScore, SegmentScore
 from pronmetric.serve.batches import Batches
 from pronmetric.serve.interface import Asked, AskedToCompare, AskedToSuggest
 from pronmetric.signature import Signature
@@ -135,7 +135,8 @@ class Service:
             TooMuch: a record is too long.
         """
         given = chain.from_iterable(sides.values())
-        sourced = self.metric.source is not None and any(isinstance(one, dict) and "source" in one for one in given)
+        reads = self.metric.with_source is not False  # by a table or a reader
+        sourced = reads and any(isinstance(one, dict) and one.get("source") is not None for one in given)
         read: list[list[Record]] = []
         for name, values in sides.items():
             read.append([])
@@ -178,7 +179,8 @@ class Service:
 
     def _signature(self, *, sourced: bool, context: str | None = None, seed: int | None = None) -> Signature:
         """What the scores of an answer depend on; sourced: whether the records have sources."""
-        made = self.metric.signature(context=context or self.context, seed=seed)
+        counts = Counts(with_source=int(sourced))
+        made = self.metric.signature(context=context or self.context, seed=seed, counts=counts)
         return made if sourced else made.without("source", "preference")
 
 
