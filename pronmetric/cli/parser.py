@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
@@ -159,7 +160,7 @@ def _check(task: Flags) -> None:
             _check(getattr(task, each.name))
 
 
-class _Verb:
+class _Verb(ABC):
     """What verbs and their commands have in common."""
 
     name: str
@@ -204,9 +205,9 @@ class _Verb:
         style = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
         return {"description": self.description, "epilog": self.epilog, **style}
 
+    @abstractmethod
     def _fill(self, parser: argparse.ArgumentParser) -> None:
         """Add the flags, or the commands."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

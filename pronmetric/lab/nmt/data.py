@@ -155,7 +155,7 @@ def with_draft(row: Row, draft: Sequence[int]) -> Row:
 
 
 def corrupted(ids: Sequence[int], *, noise: float, pieces: int, drawn: Generator) -> list[int]:
-    """The pieces, a share `noise` of which is replaced by random ones (Voita et al. 2019, section 3.2)."""
+    """The pieces, a share `noise` of which is replaced by random ones (Voita et al. 2019)."""
     random = drawn.integers(FIRST, pieces, len(ids))
     return np.where(drawn.random(len(ids)) < noise, random, np.asarray(ids, dtype=np.int64)).tolist()
 

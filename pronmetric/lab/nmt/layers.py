@@ -80,7 +80,7 @@ class Gate(nn.Module):
 
 
 class GatedResidual(nn.Module):
-    """g * x + (1 - g) * read, with a gate for each element (Zhang et al. 2018, section 3.4)."""
+    """g * x + (1 - g) * read, with a gate for each element (Zhang et al. 2018)."""
 
     def __init__(self, sizes: Sizes, count: int) -> None:
         super().__init__()
@@ -96,7 +96,7 @@ class GatedResidual(nn.Module):
 
 
 class Hierarchy(nn.Module):
-    """x + an attention over what several attentions read (Libovický and Helcl 2017; Bawden et al. 2018, section 4.1).
+    """x + an attention over what several attentions read (Libovický and Helcl 2017; Bawden et al. 2018).
 
     The energy of text k is v . tanh(W x + U_k read_k); the texts are summed with the softmax of their energies, each
     by a matrix of its own.
@@ -121,7 +121,7 @@ class Hierarchy(nn.Module):
 
 
 class DropNet(nn.Module):
-    """x + the mean of two; in half of the training steps one of both alone (Zhu et al. 2020, section 3.3: drop-net)."""
+    """x + the mean of two; in half of the training steps one of both alone (drop-net, Zhu et al. 2020)."""
 
     def __init__(self, sizes: Sizes, count: int) -> None:
         super().__init__()
