@@ -156,7 +156,7 @@ def to_store(state: Mapping[str, Tensor], *, half: bool, bits: int | None) -> di
     Args:
         state: of the model, by name.
         half: in half precision.
-        bits: matrices as integers of so many bits, the rest in half precision; None: as `half` says.
+        bits: matrices as integers of at most so many bits, the rest in half precision; None: as `half` says.
 
     Raises:
         ValueError: a value is not finite as it is stored, or `bits` is no such number.
@@ -168,7 +168,7 @@ def to_store(state: Mapping[str, Tensor], *, half: bool, bits: int | None) -> di
         if bits is not None and value.is_floating_point() and value.dim() == 2 and value.numel() >= _SMALLEST:
             _refuse_value(name, value, value)
             try:
-                found = low_bit.rounded(value.float().numpy(), bits=bits)
+                found = low_bit.smallest(value.float().numpy(), bits=bits)
             except ValueError as error:
                 raise ValueError(f"{name}: {error}") from None
             stored |= {name: torch.from_numpy(found.integers), name + _SCALE: torch.from_numpy(found.scale)}

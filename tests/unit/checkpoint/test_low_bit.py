@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pronmetric.checkpoint import low_bit
-from pronmetric.checkpoint.low_bit import BITS, rounded, unpack, values
+from pronmetric.checkpoint.low_bit import BITS, rounded, smallest, unpack, values
 
 
 def matrix(rows: int, width: int) -> np.ndarray:
@@ -35,6 +35,16 @@ def test_values_are_off_by_at_most_half_a_scale(bits: int, width: int) -> None:
 def test_rounding_again_changes_nothing(bits: int) -> None:
     once = values(*rounded(matrix(25, 24)[10:], bits=bits))
     np.testing.assert_array_equal(values(*rounded(once, bits=bits)), once)
+
+
+@pytest.mark.parametrize("fewer", BITS)
+def test_a_matrix_on_a_coarser_grid_keeps_its_bits(fewer: int) -> None:
+    """Such as a layer that was frozen in a training from rounded weights, also once it was stored in half precision."""
+    held = rounded(np.random.default_rng(1).normal(size=(8, 64)).astype(np.float32), bits=fewer)
+    again = smallest(values(*held).astype(np.float16).astype(np.float32), bits=8)
+    assert (again.integers == held.integers).all()
+    free = np.random.default_rng(2).normal(size=(8, 64)).astype(np.float32)
+    assert np.abs(smallest(free, bits=fewer).integers.astype(int)).max() == 2 ** (fewer - 1) - 1
 
 
 def test_an_integer_lies_in_a_byte_of_its_own() -> None:
