@@ -294,7 +294,10 @@ def test_a_reader_is_trained_for_a_checkpoint_and_scores(
     assert "| with the source |" in (made / locate.READER / locate.CARD).read_text(encoding="utf-8")
     assert main(["score", "-t", "a", "-s", "s", "--model", str(made), "--gpus", "0"]) == 0
     assert "|source:reader-" in capsys.readouterr().err
-    assert main([*command, f"out={tmp_path / 'second'}", "seed=2"]) == 0
+    assert "teacher" not in config["training"]
+    assert main([*command, f"out={tmp_path / 'second'}", "seed=2", f"teacher={model}"]) == 0
+    taught = files.load(tmp_path / "second" / "checkpoint" / locate.READER).config["training"]
+    assert taught["teacher"] == described.model
     both = [str(made), str(tmp_path / "second" / "checkpoint")]
     assert main(["average", *both, "--data", str(prepared), "-o", str(tmp_path / "mean")]) == 0
     means = [files.load(Path(each) / locate.READER).model.state_dict() for each in (*both, str(tmp_path / "mean"))]
