@@ -14,7 +14,7 @@ from typing import Any
 from data_prep import documents, manifest, translations
 from data_prep.coreference import conll
 from data_prep.english import English
-from data_prep.filters import GRAMMAR, NONE, agreement_filter
+from data_prep.filters import GRAMMAR, NONE, Reader, agreement_filter
 from data_prep.result import Result, replace_folder
 from data_prep.settings import Reporter, Settings
 from data_prep.splits import DEVELOPMENT
@@ -26,10 +26,17 @@ from data_prep.wmt.testset import TestSet
 from pronmetric.errors import InputError
 
 
-def prepare(settings: Settings, reporter: Reporter, *, make_aligner: MakeAligner | None = None) -> dict[str, Any]:
+def prepare(
+    settings: Settings,
+    reporter: Reporter,
+    *,
+    make_aligner: MakeAligner | None = None,
+    reader: Reader | None = None,
+) -> dict[str, Any]:
     """Prepare training data in `settings.out`; returns the manifest.
 
-    `make_aligner` makes another aligner than the agreement EM; `settings.align.backend` names it.
+    `make_aligner` makes another aligner than the agreement EM; `settings.align.backend` names it. `reader` is that of
+    `settings.filter.reader`.
 
     Raises:
         InputError: a missing folder, an invalid file, a filter that leaves nothing, an `out` with other content; with
@@ -49,7 +56,7 @@ def prepare(settings: Settings, reporter: Reporter, *, make_aligner: MakeAligner
     files = [stages.prepare_pairs(testset) for testset in shown]
     stages.remove_unused()
     with replace_folder(settings.folder) as folder:
-        return Result(settings, folder, surveyed, keep, ties).write(files, plain, inputs, reporter)
+        return Result(settings, folder, surveyed, keep, ties, reader).write(files, plain, inputs, reporter)
 
 
 def _discover(settings: Settings, reporter: Reporter) -> Sequence[TestSet]:

@@ -61,12 +61,21 @@ def replace_folder(out: Path) -> Iterator[Path]:
 class Result:
     """Writes the prepared folder."""
 
-    def __init__(self, settings: Settings, folder: Path, surveyed: Survey, keep: Filter, ties: Ties) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        folder: Path,
+        surveyed: Survey,
+        keep: Filter,
+        ties: Ties,
+        reader: filters.Reader | None,
+    ) -> None:
         self._settings = settings
         self._folder = folder
         self._survey = surveyed
         self._keep = keep
         self._ties = ties
+        self._reader = reader
         self._seen: set[bytes] = set()
         self._counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._confusion: Counter[tuple[str, str]] = Counter()
@@ -121,6 +130,8 @@ class Result:
             yield f"the aligner learned from {len(self._survey.sample)} lines of all splits, without any label"
         if self._survey.was_divided:
             yield "documents were divided between train and development"
+        if self._reader is not None:
+            yield f"pairs were judged by the reader of sources of {self._reader.name}"
 
     def _write_pairs(self, files: list[tuple[TestSet, Path]], reporter: Reporter) -> dict[str, int]:
         waiting = self._folder / ".rows"
@@ -156,7 +167,7 @@ class Result:
         """The judge of training pairs by their source; None if they are not filtered by it."""
         if self._settings.filter.source == "none":
             return None
-        return filters.judge(testset.source, filters.sources(discovery.read(testset)))
+        return filters.judge(testset.source, filters.sources(discovery.read(testset)), self._reader)
 
     def _sort(self, pair: Pair, counts: Counter[str], judged: filters.Judge | None) -> Iterator[tuple[str, Pair]]:
         """The pair with its split, and a copy in the study's form; nothing if it is dropped; counted."""

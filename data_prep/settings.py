@@ -77,6 +77,7 @@ class Filter(Record):
     min_agreement: Share
     ties: Text | None
     source: Literal["none", "drop"]
+    reader: Text | None
 
 
 class Splits(Record):
@@ -136,6 +137,8 @@ class Settings(settings.Settings):
         if not self.language.ruled:
             for key in ("passages", "ties"):
                 yield f"fidelity.{key}", f"with data.target={self.data.target}: it is for English targets, leave it out"
+        if self.filter.source == "none":
+            yield "filter.reader", "with filter.source=none: add filter.source=drop or leave it out"
         if self.data.parallel is None:
             yield "source.outputs", "without texts to learn sources from: add data.parallel=FOLDER or leave it out"
         if self.data.english is None:

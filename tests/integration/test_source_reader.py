@@ -183,6 +183,15 @@ def test_scores_do_not_depend_on_the_other_texts(with_reader: Path) -> None:
         ]
 
 
+def test_alternatives_are_scored_with_the_source(with_reader: Path) -> None:
+    metric = PronounMetric.from_pretrained(with_reader, gpus=0)
+    text = Text("It was late.", OUTPUT[1], Source(SOURCES[1]))
+    (found,) = metric.alternatives([text])
+    for other in found[0].others[:2]:
+        (scored,) = metric.stream([text._replace(text=other.text + text.text[2:])])
+        assert other.probability == pytest.approx(scored.pronouns[0].score, abs=1e-5)
+
+
 def test_compare_swaps_signs_with_sources(with_reader: Path) -> None:
     metric = PronounMetric.from_pretrained(with_reader, gpus=0)
     other = [{**record, "text": text} for record, text in zip(records(True), OUTPUT[::-1], strict=True)]
@@ -246,6 +255,23 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, root: Path, wmt_sample: P
     flags = [f"data.wmt={folder / 'wmt'}", f"data.parallel={folder / 'parallel'}", "fidelity.passages=0"]
     assert main(["prepare", *flags, f"out={folder / 'out'}"]) == 0
     return folder / "out"
+
+
+def test_a_reader_judges_pairs_in_preparation(
+    with_reader: Path,
+    tiny_checkpoint: Checkpoints,
+    wmt_sample: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    flags = [f"data.wmt={wmt_sample}", "fidelity.passages=0", "filter.source=drop"]
+    assert main(["prepare", *flags, f"filter.reader={with_reader}", f"out={tmp_path / 'out'}"]) == 0
+    made = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    said = f"pairs were judged by the reader of sources of tiny {files.load(with_reader).hash}"
+    assert said in made["notes"]
+    assert sum(made["counts"]["source"]["de"]["kept"].values()) > 0
+    assert main(["prepare", *flags, f"filter.reader={tiny_checkpoint()}", f"out={tmp_path / 'other'}"]) == 1
+    assert "filter.reader: expected a checkpoint with a reader of sources, got" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("texts")
