@@ -36,7 +36,7 @@ Names = Annotated[list[Text], ONE]
 class Data(Record):
     """Group data."""
 
-    wmt: Annotated[list[Text], ONE, Field(min_length=1)]
+    wmt: Annotated[list[Text], ONE]
     english: Text | None
     coreference: Names | None
     parallel: Annotated[list[Text], ONE] | None
@@ -170,11 +170,15 @@ class Settings(settings.Settings):
         of_english = {
             "filter.source=drop": self.filter.source != "none",
             "data.coreference": self.data.coreference,
-            "data.parallel": self.data.parallel is not None,
         }
         for key, is_given in of_english.items():
             if is_given and not self.language.ruled:
                 raise InputError(f"{key} is for English targets: leave it out with data.target={self.data.target}")
+        if not self.data.wmt and (self.language.ruled or not self.data.parallel):
+            raise InputError(
+                "data.wmt=[]: expected a folder of test sets; data.parallel=FOLDER alone is enough with another target "
+                "than English"
+            )
         out = self.folder
         if out.exists() and not out.is_dir():
             raise InputError("is a file; out= names the folder to write", file=out)
