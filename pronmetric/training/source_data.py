@@ -19,8 +19,7 @@ from pronmetric.data import arrow
 from pronmetric.data.collate import Batch, Collator, Example, cut_batches
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt
-from pronmetric.pronouns.finder import THIRD_PERSON
-from pronmetric.pronouns.languages import Language
+from pronmetric.pronouns.languages import Language, referents
 from pronmetric.text.context import Source, join
 from pronmetric.training import examples
 from pronmetric.training.batches import Labelled
@@ -193,7 +192,7 @@ def development(folder: Path, *, forms: Collection[str], language: Language, mos
     for number in chosen.tolist():
         row, rng = rows[number], np.random.default_rng([7, number])
         item = translation(row, rng, Corrupter(table, language=language), rates)
-        persons = [each.form in THIRD_PERSON for each in language.find(row["text"])]
+        persons = [each.form in referents(language) for each in language.find(row["text"])]
         third = dict(zip(item.example.spans, persons, strict=True))
         item = examples.of_forms(item, forms, language)
         found.items.append(item)

@@ -132,7 +132,7 @@ def train(
     assert options is not None
     out, folder, model = Path(settings.out), Path(settings.data.dir), Path(options.model)
     manifest = arrow.read_manifest(folder)
-    kept, prepared = settings.results(), Prepared.of(manifest)
+    kept, prepared, rate = settings.results(), Prepared.of(manifest), natural_rate(manifest)
     kept["data"]["dir"] = files.hash_file(folder / arrow.MANIFEST)
     kept["source"]["model"] = files.hash_weights(model)
     if settings.teacher is not None:
@@ -188,7 +188,7 @@ def train(
             scorer,
             data.collator,
             data.development,
-            rate=natural_rate(manifest),
+            rate=rate,
             dtype=DTYPE[settings.trainer.precision],
             progress=settings.trainer.progress,
         )
