@@ -45,8 +45,12 @@ def _job(settings: Settings) -> None:
         read=[*data.wmt, data.english, *(data.coreference or ()), *(data.parallel or ()), settings.filter.agreement],
         folders=[out],
     )
-    made = {"make_aligner": _backend(settings.align.backend), "reader": _reader(settings.filter.reader)}
-    content = prepare(settings, Reporter(note=_note, progress=_progress), **made)
+    content = prepare(
+        settings,
+        Reporter(note=_note, progress=_progress),
+        make_aligner=_backend(settings.align.backend),
+        reader=_reader(settings.filter.reader),
+    )
     confusions = json.loads((settings.folder / "confusion.json").read_text(encoding="utf-8"))
     print(preparation.summary(content, confusions))
 
