@@ -14,55 +14,18 @@ import torch
 import yaml
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-from benchmarks.checkpoint import reference_free
 from pronmetric.checkpoint import files, locate
-from pronmetric.checkpoint.model_config import Mixing, Model, SourceReader
+from pronmetric.checkpoint.model_config import Model
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.metric import PronounMetric
 from pronmetric.text.context import Source, Text
+from tests.tools.source_readers import SHAPE
 
 Checkpoints = Callable[..., Path]
 OUTPUT = ["He has seen his sister.", "It rains.", "She sleeps."]
 SOURCES = ["Sie hat ihre Schwester gesehen.", "Es regnet.", "Er schläft."]
 PRONOUNS = (("She", "Sie", "him", "ihm"), ("He", "Er", "her", "ihr"), ("It", "Es", "them", "ihnen"))
-SHAPE = {
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 64,
-    "max_position_embeddings": 160,
-    "pad_token_id": 1,
-}
-
-
-@pytest.fixture(scope="module")
-def unigram(sample: Path) -> PreTrainedTokenizerFast:
-    """A tokenizer of XLM-R's kind: letters and words of the sample's reference and source, and two other pieces."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
-
-    text = "\n".join((sample / name).read_text(encoding="utf-8") for name in ("ref.txt", "src.de.txt"))
-    special = ["<s>", "<pad>", "</s>", "<unk>"]
-    letters = sorted({letter for letter in text if not letter.isspace()})
-    words = sorted({f"\u2581{word}" for word in text.split()})[:400]
-    pieces = [*special, "\u2581", *letters, *words, "\u6f22", "\u5b57", "<mask>"]
-    scores = [0.0 if piece in special else -5.0 - len(piece) / 100 for piece in pieces]
-    tokenizer = Tokenizer(models.Unigram(list(zip(pieces, scores, strict=True)), unk_id=3))
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    tokenizer.decoder = decoders.Metaspace()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
-    )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        bos_token="<s>",
-        cls_token="<s>",
-        eos_token="</s>",
-        sep_token="</s>",
-        pad_token="<pad>",
-        unk_token="<unk>",
-        mask_token="<mask>",
-    )
 
 
 @pytest.fixture(scope="module")
@@ -73,42 +36,6 @@ def multilingual(unigram: PreTrainedTokenizerFast, tmp_path_factory: pytest.Temp
         torch.manual_seed(3)
         BertModel(BertConfig(vocab_size=len(unigram) + 5, **SHAPE)).save_pretrained(folder)
     unigram.save_pretrained(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def with_reader(
-    tiny_checkpoint: Checkpoints, unigram: PreTrainedTokenizerFast, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """A checkpoint with a pair head, and a reader of sources with random weights that counts half as much."""
-    from pronmetric.data.pieces import Subwords
-
-    folder = tmp_path_factory.mktemp("reader") / "tiny"
-    shutil.copytree(tiny_checkpoint(pair_head=True), folder)
-    base = files.load(folder)
-    source = SourceReader(
-        context=16,
-        before=16,
-        model=base.hash,
-        in_context=Mixing(model=1.0, reader=0.5, bias=-0.25),
-        alone=Mixing(model=0.5, reader=2.0, bias=0.0),
-        preference=0.5,
-        languages=["de"],
-    )
-    config = {
-        **{key: value for key, value in base.config.items() if key not in ("pair_head", "decision")},
-        "encoder": {"model_type": "bert", "vocab_size": len(unigram), **SHAPE},
-        "max_pieces": 160,
-        "separator": True,
-        "source": source.model_dump(),
-    }
-    with torch.random.fork_rng():
-        torch.manual_seed(5)
-        model = files.build(config)
-        for parameter in model.parameters():
-            if parameter.dim() > 1:
-                parameter.data.normal_(std=0.3)
-    files.save(folder / locate.READER, model, Subwords(unigram), config, half=False)
     return folder
 
 
@@ -273,46 +200,6 @@ def test_a_reader_judges_pairs_in_preparation(
     assert sum(made["counts"]["source"]["de"]["kept"].values()) > 0
     assert main(["prepare", *flags, f"filter.reader={tiny_checkpoint()}", f"out={tmp_path / 'other'}"]) == 1
     assert "filter.reader: expected a checkpoint with a reader of sources, got" in capsys.readouterr().err
-
-
-def test_scores_without_a_reference_beside_people(
-    with_reader: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data, lines = tmp_path / "data", {"Alder": OUTPUT, "Birch": OUTPUT[::-1], "Cedar": ["It is."] * 3}
-    named = {f"hyp.{name}": ("system-outputs", own, "en") for name, own in lines.items()}
-    for name, (folder, own, code) in {
-        "ref.A": ("references", OUTPUT, "en"),
-        "src": ("sources", SOURCES, "de"),
-        **named,
-    }.items():
-        place = data / "wmt" / "wmt31-news-systems" / "txt" / folder
-        place.mkdir(parents=True, exist_ok=True)
-        path = place / f"generaltest2031.de-en.{name}.{code}"
-        path.write_text("".join(f"{line}\n" for line in own), encoding="utf-8")
-    human = data / "human" / "wmt31-da"
-    human.mkdir(parents=True)
-    ranking = "".join(f"70 {z} 9 9 {name}.{z} {name}\n" for z, name in enumerate(lines))
-    (human / "ad-sys-ranking-de-en-z-names.csv").write_text(ranking, encoding="utf-8")
-    rated = "".join(f"{name}.{z} {line} 50 {z + line} 1\n" for z, name in enumerate(lines) for line in (1, 2, 3))
-    (human / "ad-seg-scores-de-en.csv").write_text(f"SYS SID RAW.SCR Z.SCR N\n{rated}", encoding="utf-8")
-    mqm = tmp_path / "mqm.seg.score"
-    mqm.write_text("".join(f"{name}\t{-z}\n" for z, name in enumerate(lines) for _ in range(3)), encoding="utf-8")
-    flags = ["--shared", tmp_path, "--model", with_reader, "--datasets", "wmt31:de-en", "--out", tmp_path / "out"]
-    flags += ["--human", f"wmt31:de-en={mqm}", "--page", tmp_path / "page.md"]
-    monkeypatch.setattr("sys.argv", ["reference_free", *map(str, flags)])
-    reference_free.main()
-    text = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert "## wmt31:de-en, DA" in text and "## wmt31:de-en, mqm.seg.score" in text
-    assert all(text.count(f"| {way}, {by} |") == 2 for way in reference_free.WAYS for by in ("score", "preference"))
-    assert text.count("| chrF |") == 2 and "source:reader-" in text
-    files = sorted((tmp_path / "out").rglob("*.score"))
-    assert len(files) == 2 * (2 * len(reference_free.WAYS) + 3)
-    written = [path.stat().st_mtime_ns for path in files]
-    capsys.readouterr()
-    reference_free.main()
-    assert [path.stat().st_mtime_ns for path in files] == written  # nothing is scored again
-    with pytest.raises(InputError, match="no human scores of wmt31:ja-en: give --human wmt31:ja-en=FILE"):
-        reference_free.people("wmt31:ja-en", data / "human", [])
 
 
 @pytest.mark.usefixtures("texts")
