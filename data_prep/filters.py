@@ -10,8 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 from data_prep.noise import noisy_references
 from pronmetric.errors import InputError
@@ -20,7 +21,7 @@ from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Document, Pair
 from pronmetric.source import files as source_files
 from pronmetric.source.evidence import Item, SourceTable
-from pronmetric.text.context import Source, SourceHistory
+from pronmetric.text.context import Source, SourceHistory, Text, join
 from pronmetric.text.lines import read_lines
 from pronmetric.text.words import words
 
@@ -33,7 +34,19 @@ EVIDENT = 1.0  # log-odds from which the source supports a form, and their diffe
 _JUDGED = re.compile(r"(kept|dropped)\.\w+ mismatch(\.|$)")
 Judge = Callable[[Pair], str | None]
 """Why a noisy pair has no clean label; None if it has."""
+LogOdds = Callable[[Text, int], float]
+"""The log-odds by the text's source that the pronoun that begins at a place of it is right; 0: nothing is known."""
 _COLUMNS = ("ref_pronoun", "noisy_pronoun", "entry", "ac1", "ref", "tie", "sys")
+
+
+class Reader(NamedTuple):
+    """A reader of sources that judges pairs in place of the tables.
+
+    name: of its checkpoint, for the manifest. log_odds: those of its probability of a pronoun.
+    """
+
+    name: str
+    log_odds: LogOdds
 
 
 def agreement_filter(agreement: str, *, min_agreement: float, language: Language = ENGLISH) -> Filter:
@@ -120,11 +133,11 @@ def sources(documents: Iterable[Document]) -> dict[int, Source]:
     return found
 
 
-def judge(language: str, given: Mapping[int, Source]) -> Judge | None:
-    """The judge of pairs from a source language; None without a shipped table or without sources."""
-    if not given or language not in source_files.shipped():
+def judge(language: str, given: Mapping[int, Source], reader: Reader | None = None) -> Judge | None:
+    """The judge of pairs from a source language: a reader, or the language's table; None without it or sources."""
+    if not given or (reader is None and language not in source_files.shipped()):
         return None
-    table = _table(language)
+    log_odds = partial(_by_table, _table(language)) if reader is None else reader.log_odds
 
     def judged(pair: Pair) -> str | None:
         source = given.get(pair.seg)
@@ -132,7 +145,8 @@ def judge(language: str, given: Mapping[int, Source]) -> Judge | None:
             return None
         mismatch = pair.mismatches[0]
         places = ((pair.better, mismatch.ref_start), (pair.worse, mismatch.hyp_start))
-        right, wrong = (_log_odds(table, source, text, start) for text, start in places)
+        context = join(pair.context)
+        right, wrong = (log_odds(Text(context, text, source), start) for text, start in places)
         if right - wrong <= -EVIDENT:
             return CONTRADICTS
         return ALIKE if min(right, wrong) >= EVIDENT and right - wrong < EVIDENT else None
@@ -145,11 +159,12 @@ def _table(language: str) -> SourceTable:
     return source_files.of_language(language)
 
 
-def _log_odds(table: SourceTable, source: Source, text: str, start: int) -> float:
-    """The log-odds of the pronoun that begins at `start`; 0 if it is no pronoun in use there."""
-    split = words(text)
-    found = tuple(pronoun for pronoun in finder.find(text, split) if pronoun.start == start)
-    return next((one.log_odds for each in table.evidence([Item(source, split, found)]) for one in each), 0.0)
+def _by_table(table: SourceTable, text: Text, start: int) -> float:
+    """See `LogOdds`: 0 if there is no pronoun in use."""
+    assert text.source is not None
+    split = words(text.text)
+    found = tuple(pronoun for pronoun in finder.find(text.text, split) if pronoun.start == start)
+    return next((one.log_odds for each in table.evidence([Item(text.source, split, found)]) for one in each), 0.0)
 
 
 def clean_pair(pair: Pair, judged: Judge, counts: Counter[str]) -> Pair | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from pronmetric.pronouns import corrupt
-from pronmetric.pronouns.languages import ENGLISH, Language
+from pronmetric.pronouns.languages import ENGLISH, Language, same_slot
 from pronmetric.schema import Pair
 from pronmetric.text.writing import study_form
 
@@ -32,6 +33,16 @@ def noisy_references(pair: Pair, language: Language = ENGLISH) -> Iterator[Pair]
             mismatches=(replace(mismatch, hyp_form=form, hyp_start=start, hyp_end=start + len(new)),),
             agrees=language.agrees(split, index, form) or not language.agrees(split, index, mismatch.ref_form),
         )
+
+
+def confuse_slots(counts: Mapping[str, int], language: Language) -> Counter[tuple[str, str]]:
+    """For each form the others of its slot, as often as `counts` has them: a confusion table without system outputs."""
+    found: Counter[tuple[str, str]] = Counter()
+    for form in filter(counts.__getitem__, language.forms):
+        for other in same_slot(language, language.words(form), 0):
+            if counts[other]:
+                found[form, other] = counts[other]
+    return found
 
 
 def study_pair(pair: Pair) -> Pair | None:

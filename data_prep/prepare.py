@@ -14,7 +14,7 @@ from typing import Any
 from data_prep import documents, manifest, translations
 from data_prep.coreference import conll
 from data_prep.english import English
-from data_prep.filters import GRAMMAR, NONE, agreement_filter
+from data_prep.filters import GRAMMAR, NONE, Reader, agreement_filter
 from data_prep.result import Result, replace_folder
 from data_prep.settings import Reporter, Settings
 from data_prep.splits import DEVELOPMENT
@@ -26,10 +26,17 @@ from data_prep.wmt.testset import TestSet
 from pronmetric.errors import InputError
 
 
-def prepare(settings: Settings, reporter: Reporter, *, make_aligner: MakeAligner | None = None) -> dict[str, Any]:
+def prepare(
+    settings: Settings,
+    reporter: Reporter,
+    *,
+    make_aligner: MakeAligner | None = None,
+    reader: Reader | None = None,
+) -> dict[str, Any]:
     """Prepare training data in `settings.out`; returns the manifest.
 
-    `make_aligner` makes another aligner than the agreement EM; `settings.align.backend` names it.
+    `make_aligner` makes another aligner than the agreement EM; `settings.align.backend` names it. `reader` is that of
+    `settings.filter.reader`.
 
     Raises:
         InputError: a missing folder, an invalid file, a filter that leaves nothing, an `out` with other content; with
@@ -44,16 +51,24 @@ def prepare(settings: Settings, reporter: Reporter, *, make_aligner: MakeAligner
     plain = English(settings)
     surveyed = _survey(settings, testsets, plain, reporter)
     inputs = _hash_inputs(settings, testsets)
-    stages = Stages(settings, inputs["wmt"], surveyed.sample, reporter, make_aligner)
+    compared = inputs["wmt"] | ({} if settings.language.ruled else inputs.get("parallel", {}))
+    stages = Stages(settings, compared, surveyed.sample, reporter, make_aligner)
     shown = reporter.progress(testsets, "align and compare", len(testsets), "test sets")
     files = [stages.prepare_pairs(testset) for testset in shown]
     stages.remove_unused()
     with replace_folder(settings.folder) as folder:
-        return Result(settings, folder, surveyed, keep, ties).write(files, plain, inputs, reporter)
+        return Result(settings, folder, surveyed, keep, ties, reader).write(files, plain, inputs, reporter)
 
 
 def _discover(settings: Settings, reporter: Reporter) -> Sequence[TestSet]:
-    """The test sets to read; those skipped are reported with the reason."""
+    """The test sets to read; those skipped are reported with the reason.
+
+    For another target than English also the translations of `data.parallel`.
+    """
+    given, target = settings.data.parallel, settings.language
+    translated = translations.parallel_sets(given, target=target.code) if given and not target.ruled else []
+    if not settings.data.wmt:
+        return translated
     found = discovery.discover(
         settings.data.wmt,
         years=settings.data.years,
@@ -63,7 +78,7 @@ def _discover(settings: Settings, reporter: Reporter) -> Sequence[TestSet]:
     )
     for skipped in found.skipped:
         reporter.note(f"skipped {skipped.id}: {skipped.reason}")
-    return found.testsets
+    return [*found.testsets, *translated]
 
 
 def _survey(settings: Settings, testsets: Sequence[TestSet], plain: English, reporter: Reporter) -> Survey:
@@ -94,14 +109,14 @@ def _survey(settings: Settings, testsets: Sequence[TestSet], plain: English, rep
 def _hash_inputs(settings: Settings, testsets: Iterable[TestSet]) -> dict[str, dict[str, str]]:
     """The hashes of all input files."""
     folders = [Path(folder) for folder in settings.data.wmt]
-    found = {"wmt": manifest.hashes(folders, {path for testset in testsets for path in testset.paths})}
-    sources = {
-        path
-        for testset in discovery.find(folders)
-        if testset.source == settings.language.code
-        for path in testset.paths
-    }
-    found["wmt_english"] = manifest.hashes(folders, sources)
+    translated: list[TestSet] = []
+    if settings.data.parallel:
+        translated = translations.parallel_sets(settings.data.parallel, target=settings.language.code)
+    own = [testset for testset in testsets if testset not in translated]
+    out_of = [testset for testset in discovery.find(folders) if testset.source == settings.language.code]
+    found: dict[str, dict[str, str]] = {"wmt": {}, "wmt_english": {}}
+    for name, some in (("wmt", own), ("wmt_english", out_of)) if folders else ():
+        found[name] = manifest.hashes(folders, {path for testset in some for path in testset.paths})
     if settings.data.english is not None:
         english = Path(settings.data.english)
         found["english"] = manifest.hashes(english, documents.files(english))
@@ -109,9 +124,8 @@ def _hash_inputs(settings: Settings, testsets: Iterable[TestSet]) -> dict[str, d
         annotated = [Path(folder) for folder in settings.data.coreference]
         found["coreference"] = manifest.hashes(annotated, {p for each in annotated for p in conll.files(each)})
     if settings.data.parallel:
-        sets = translations.reversed_sets(settings.data.parallel, target=settings.language.code)
         folders = [Path(folder) for folder in settings.data.parallel]
-        found["parallel"] = manifest.hashes(folders, {path for each in sets for path in each.paths})
+        found["parallel"] = manifest.hashes(folders, {path for each in translated for path in each.paths})
     if settings.filter.agreement not in (GRAMMAR, NONE):
         table = Path(settings.filter.agreement)
         found["agreement"] = manifest.hashes(table, [table])

@@ -20,11 +20,11 @@ from data_prep.english import English
 from data_prep.fidelity import passages as fidelity
 from data_prep.fidelity import rewriting
 from data_prep.filters import Filter, filter_pair
-from data_prep.noise import study_pair
+from data_prep.noise import confuse_slots, study_pair
 from data_prep.passages import estimate, passages
 from data_prep.settings import STAGES, Reporter, Settings
 from data_prep.splits import DEVELOPMENT, TRAIN
-from data_prep.survey import SegmentId, Survey, output_documents, reference_documents
+from data_prep.survey import SegmentId, Survey, find_forms, output_documents, reference_documents
 from data_prep.ties import Ties, as_tie
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
@@ -61,12 +61,21 @@ def replace_folder(out: Path) -> Iterator[Path]:
 class Result:
     """Writes the prepared folder."""
 
-    def __init__(self, settings: Settings, folder: Path, surveyed: Survey, keep: Filter, ties: Ties) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        folder: Path,
+        surveyed: Survey,
+        keep: Filter,
+        ties: Ties,
+        reader: filters.Reader | None,
+    ) -> None:
         self._settings = settings
         self._folder = folder
         self._survey = surveyed
         self._keep = keep
         self._ties = ties
+        self._reader = reader
         self._seen: set[bytes] = set()
         self._counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._confusion: Counter[tuple[str, str]] = Counter()
@@ -95,6 +104,8 @@ class Result:
         if self._settings.data.parallel is not None:
             rows |= self._write_translations([testset for testset, _ in files], reporter)
         arrow.finish(self._folder, rows)
+        if not self._settings.data.wmt:
+            self._confusion = self._confuse_slots()
         ConfusionTable.from_counts(self._confusion, forms=self._settings.language.forms).save(
             self._folder / "confusion.json"
         )
@@ -116,11 +127,21 @@ class Result:
         manifest.write(self._folder, content)
         return content
 
+    def _confuse_slots(self) -> Counter[tuple[str, str]]:
+        """The confusions where there is no system output: by the forms of the references of training."""
+        language = self._settings.language
+        lines = (line for document in reference_documents(self._survey, TRAIN) for line in document.lines)
+        return confuse_slots(Counter(form for line in lines for form in find_forms(line, language)), language)
+
     def _notes(self) -> Iterator[str]:
-        if self._settings.align.backend != "embedding":
+        if not self._settings.data.wmt:
+            yield "no system outputs: the confusion table has the forms of each slot by their frequency in references"
+        elif self._settings.align.backend != "embedding":
             yield f"the aligner learned from {len(self._survey.sample)} lines of all splits, without any label"
         if self._survey.was_divided:
             yield "documents were divided between train and development"
+        if self._reader is not None:
+            yield f"pairs were judged by the reader of sources of {self._reader.name}"
 
     def _write_pairs(self, files: list[tuple[TestSet, Path]], reporter: Reporter) -> dict[str, int]:
         waiting = self._folder / ".rows"
@@ -156,7 +177,7 @@ class Result:
         """The judge of training pairs by their source; None if they are not filtered by it."""
         if self._settings.filter.source == "none":
             return None
-        return filters.judge(testset.source, filters.sources(discovery.read(testset)))
+        return filters.judge(testset.source, filters.sources(discovery.read(testset)), self._reader)
 
     def _sort(self, pair: Pair, counts: Counter[str], judged: filters.Judge | None) -> Iterator[tuple[str, Pair]]:
         """The pair with its split, and a copy in the study's form; nothing if it is dropped; counted."""
@@ -213,7 +234,7 @@ class Result:
     def _refuse_empty(self) -> None:
         """Raise an error with the cause if no pair with a pronoun-pronoun mismatch is left."""
         total = sum(self._counts.values(), Counter())
-        if total["kept.noisy"]:
+        if total["kept.noisy"] or not self._settings.data.wmt:
             return
         if not total["found.noisy"]:
             raise InputError(
@@ -360,7 +381,7 @@ class Result:
     def _write_translations(self, testsets: list[TestSet], reporter: Reporter) -> dict[str, int]:
         """The texts with a source: of the test sets and, for training, of `data.parallel`."""
         rows, features, settings = {}, arrow.translation_features(), self._settings
-        given = settings.data.parallel or ()
+        given = settings.data.parallel if settings.language.ruled else ()  # else they are test sets
         for split, name in zip((TRAIN, DEVELOPMENT), arrow.TRANSLATION_SPLITS, strict=True):
             counts = self._counts[name]
             shown = reporter.progress(testsets, name, len(testsets), "test sets")
@@ -376,7 +397,7 @@ class Result:
             )
             if split == TRAIN:
                 turned = translations.of_reversed(
-                    translations.reversed_sets(given, target=settings.language.code),
+                    translations.parallel_sets(given or (), target=settings.language.code),
                     self._survey,
                     context_size=settings.context.size,
                     language=settings.language,

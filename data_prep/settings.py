@@ -36,7 +36,7 @@ Names = Annotated[list[Text], ONE]
 class Data(Record):
     """Group data."""
 
-    wmt: Annotated[list[Text], ONE, Field(min_length=1)]
+    wmt: Annotated[list[Text], ONE]
     english: Text | None
     coreference: Names | None
     parallel: Annotated[list[Text], ONE] | None
@@ -77,6 +77,7 @@ class Filter(Record):
     min_agreement: Share
     ties: Text | None
     source: Literal["none", "drop"]
+    reader: Text | None
 
 
 class Splits(Record):
@@ -136,6 +137,8 @@ class Settings(settings.Settings):
         if not self.language.ruled:
             for key in ("passages", "ties"):
                 yield f"fidelity.{key}", f"with data.target={self.data.target}: it is for English targets, leave it out"
+        if self.filter.source == "none":
+            yield "filter.reader", "with filter.source=none: add filter.source=drop or leave it out"
         if self.data.parallel is None:
             yield "source.outputs", "without texts to learn sources from: add data.parallel=FOLDER or leave it out"
         if self.data.english is None:
@@ -167,11 +170,15 @@ class Settings(settings.Settings):
         of_english = {
             "filter.source=drop": self.filter.source != "none",
             "data.coreference": self.data.coreference,
-            "data.parallel": self.data.parallel is not None,
         }
         for key, is_given in of_english.items():
             if is_given and not self.language.ruled:
                 raise InputError(f"{key} is for English targets: leave it out with data.target={self.data.target}")
+        if not self.data.wmt and (self.language.ruled or not self.data.parallel):
+            raise InputError(
+                "data.wmt=[]: expected a folder of test sets; data.parallel=FOLDER alone is enough with another target "
+                "than English"
+            )
         out = self.folder
         if out.exists() and not out.is_dir():
             raise InputError("is a file; out= names the folder to write", file=out)

@@ -1,7 +1,7 @@
 """Texts with their sources, from which a reader learns what sources say about pronouns.
 
 They are the references of the test sets into the target language, outputs of systems whose pronouns equal a
-reference's, and the originals of translations out of it, whose translation is then the source.
+reference's, and for English the originals of translations out of it, whose translation is then the source.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ REFERENCE, OUTPUT, REVERSED = "reference", "output", "reversed"
 _FOLDER = re.compile(r"(?P<name>.+)\.(?P<source>[a-z]{2,3})-(?P<target>[a-z]{2,3})")
 
 
-def reversed_sets(folders: Sequence[str], *, target: str) -> list[TestSet]:
-    """The sets NAME.LANG-`target` of some folders: ref.`target`, the original, and src.LANG, its translation.
+def parallel_sets(folders: Sequence[str], *, target: str) -> list[TestSet]:
+    """The sets NAME.A-B of some folders, ref.B and its translation src.A, of which one is `target`: the text.
+
+    The other one is its source.
 
     Raises:
         InputError: a folder does not exist or has no such set, or a set lacks one of the two files.
@@ -35,24 +37,26 @@ def reversed_sets(folders: Sequence[str], *, target: str) -> list[TestSet]:
         if not root.is_dir():
             raise InputError("no such folder: data.parallel expects the folder of NAME.LANG-en folders", file=root)
         named = [(path, match) for path in sorted(root.iterdir()) if (match := _FOLDER.fullmatch(path.name))]
-        own = [_reversed_set(path, match) for path, match in named if match["target"] == target]
+        own = [_parallel_set(path, match, target) for path, match in named if target in match.group("source", "target")]
         if not own:
             raise InputError(
-                f"data.parallel: holds no folder NAME.LANG-{target} with ref.{target} and src.LANG", file=root
+                f"data.parallel: holds no folder NAME.LANG-en with ref.en and src.LANG of which one is {target}",
+                file=root,
             )
         found += own
     return found
 
 
-def _reversed_set(folder: Path, match: re.Match[str]) -> TestSet:
-    source, target = match["source"], match["target"]
-    parts = [Part("src", "", folder / f"src.{source}"), Part("ref", "ref", folder / f"ref.{target}")]
+def _parallel_set(folder: Path, match: re.Match[str], target: str) -> TestSet:
+    files = {match["source"]: folder / f"src.{match['source']}", match["target"]: folder / f"ref.{match['target']}"}
+    (other,) = files.keys() - {target}
+    parts = [Part("src", "", files[other]), Part("ref", "ref", files[target])]
     for part in parts:
         if not part.path.is_file():
             raise InputError("no such file: a set of data.parallel has ref.en and src.LANG", file=part.path)
     if (ids := folder / "docids.txt").is_file():
         parts.append(Part("docids", "", ids))
-    return TestSet(match["name"], year_of(match["name"]), f"{source}-{target}", tuple(parts))
+    return TestSet(match["name"], year_of(match["name"]), f"{other}-{target}", tuple(parts))
 
 
 def of_reversed(

@@ -308,6 +308,26 @@ def tiny_causal(
 
 
 @pytest.fixture(scope="session")
+def unigram(sample: Path) -> PreTrainedTokenizerFast:
+    """A tokenizer of XLM-R's kind, of the sample's reference and source."""
+    from tests.tools.source_readers import make_tokenizer
+
+    return make_tokenizer("\n".join((sample / name).read_text(encoding="utf-8") for name in ("ref.txt", "src.de.txt")))
+
+
+@pytest.fixture(scope="session")
+def with_reader(
+    tiny_checkpoint: Callable[..., Path],
+    unigram: PreTrainedTokenizerFast,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    """A checkpoint with a pair head and a reader of sources, both with random weights."""
+    from tests.tools.source_readers import add_reader
+
+    return add_reader(tiny_checkpoint(pair_head=True), unigram, tmp_path_factory.mktemp("reader") / "tiny")
+
+
+@pytest.fixture(scope="session")
 def tiny_checkpoint(
     tmp_path_factory: pytest.TempPathFactory,
     tiny_tokenizer: PreTrainedTokenizerFast,

@@ -25,8 +25,8 @@ chosen. The score of a candidate is the mean probability of its pronouns or, wit
 
 If a candidate or the first one has no pronoun, the pronoun term of their difference is zero.
 
-The model does not read the source and scores only pronouns: it does not find the best translation. Do not evaluate the
-chosen text with the same score."""
+The model scores only pronouns, and reads the source (-s) only if it has a reader of sources: it does not find the best
+translation. Do not evaluate the chosen text with the same score."""
 EPILOG = f"""candidates:
   --candidates A B C     line-parallel files; the first file has the first candidates
   --nbest FILE --size N  N consecutive lines for each line to translate

@@ -38,9 +38,9 @@ The threshold of {THRESHOLD:g} has the best F1 with `small` on development data 
 63 % of the pronouns below it are wrong (precision), and 52 % of the wrong pronouns are below it (recall). See
 benchmarks/published/suggest-threshold.md for other thresholds.
 
-The suggestions are not corrections. The model does not read the source: it does not know who is referred to, only what
-is probable in the text. The rest of the sentence is not changed: "agrees" says whether the form has the case and kind
-of the pronoun ("these" for "she" has not) and fits its verb or noun; other mentions of the same referent stay."""
+The suggestions are not corrections. The model knows what is probable in the text and, if the source counts (-s), what
+the source says. The rest of the sentence is not changed: "agrees" says whether the form has the case and kind of the
+pronoun ("these" for "she" has not) and fits its verb or noun; other mentions of the same referent stay."""
 EPILOG = (
     """--jsonl reads one object on each line, {"id": ..., "text": "...", "context": ["previous", "sentences"]}. The
 output has one object on each line, in the same order, also for a text without a doubtful pronoun, whose list is empty;

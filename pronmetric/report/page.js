@@ -9,7 +9,7 @@
 // best: the systems that are best by the decision of the result; []: a tie; null: nothing was compared. gap: the largest
 // difference between two systems, in the unit of what decides.
 // output: [context, text, score, pronouns, links, what decides (unless it is the score)]; pronoun: [word, score, attention, others, evidence]; attention and
-// others only if the model was run; others is null if no alternative was scored. evidence: [source word, log-odds], only if the source counts. attention: [largest weight, a letter for each word of context and text]; others: [form, score].
+// others only if the model was run; others is null if no alternative was scored. evidence: [source word, log-odds, where the word begins], only if the source counts. attention: [largest weight, a letter for each word of context and text]; others: [form, score].
 // forms, classes: of the pronouns; filtered: for each segment and output the form and the class of each pronoun, by index.
 // files: what can be downloaded, by name and suffix.
 // link: [kind, word of the reference, its form, word of the text, its form], -1 and "" for none.
@@ -114,9 +114,8 @@ function draw(place) {
     parent.append(el("p", { className: "context" }, el("span", { className: "label" }, "context"), text));
     return text;
   };
-  if (segment[SOURCE] >= 0) {
-    article.append(el("p", { className: "source" }, el("span", { className: "label" }, "source"), el("bdi", sourceLanguage, whole(segment[SOURCE]))));
-  }
+  const source = el("bdi", sourceLanguage);
+  if (segment[SOURCE] >= 0) article.append(el("p", { className: "source" }, el("span", { className: "label" }, "source"), source));
   const common = shared ? context(article, outputs[0][CONTEXT]) : null;
   if (segment[REFERENCE] >= 0) {
     const marked = new Set(outputs.flatMap((output) => output[LINKS].map((link) => link[1])));
@@ -139,10 +138,23 @@ function draw(place) {
   });
   const chosen = lowestPronoun(segment);
   const select = (system, index) => {
-    paint(segment, parts, contexts, shared, system < 0 ? null : { system, index }, select);
+    show(system < 0 ? null : { system, index });
   };
-  paint(segment, parts, contexts, shared, state.attention ? chosen : null, select);
+  const show = (one) => {
+    paint(segment, parts, contexts, shared, one, select);
+    if (segment[SOURCE] >= 0) writeSource(source, segment, one);
+  };
+  show(state.attention ? chosen : null);
   return article;
+}
+
+// Writes the source, with a mark on the word that decides about the chosen pronoun.
+function writeSource(parent, segment, chosen) {
+  const text = whole(segment[SOURCE]);
+  const [word, , start] = (chosen && segment[OUTPUTS][chosen.system][PRONOUNS][chosen.index][4]) || ["", 0, -1];
+  const at = text.startsWith(word, start) ? start : text.indexOf(word);
+  if (!word || at < 0) parent.replaceChildren(text);
+  else parent.replaceChildren(text.slice(0, at), el("mark", {}, word), text.slice(at + word.length));
 }
 
 // Rewrites texts and contexts with the attention of the chosen pronoun as a heat map.
@@ -199,8 +211,9 @@ function advised(output, mine, weights, shift) {
     if (pronoun !== mine && !preferred && !differs && !against) continue;
     const line = el("div", {}, el("b", {}, `“${spelled(word)}” ${shown(score)}`));
     if (at) line.append(at[0] === ADDED ? "; the reference has no pronoun here" : `; reference: “${formLabel(at[2])}”`);
-    if (evidence && Math.abs(evidence[1]) >= 1) {
-      line.append(`; the source ${evidence[0] ? `(“${evidence[0]}”) ` : ""}${evidence[1] > 0 ? "supports" : "contradicts"} it`);
+    if (evidence && (evidence[0] || Math.abs(evidence[1]) >= 1)) {
+      const verdict = Math.abs(evidence[1]) < 1 ? "says little about" : evidence[1] > 0 ? "supports" : "contradicts";
+      line.append(`; the source ${evidence[0] ? `(“${evidence[0]}”) ` : ""}${verdict} it`);
     }
     if (others && (preferred || pronoun === mine)) {
       const forms = others.map(([form, value]) => `“${formLabel(form)}” ${shown(value)}`).join(", ");

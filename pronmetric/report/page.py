@@ -225,7 +225,7 @@ def _output(
             row.append(None if others is None else [[form, round(score, 4)] for form, score in others[:PREFERRED]])
         if p.evidence is not None:
             row += [None] * (4 - len(row))
-            row.append([p.evidence[1], round(p.evidence[0], 2)])
+            row.append([p.evidence[1], round(p.evidence[0], 2), p.evidence[2]])
         pronouns.append(row)
     score = None if output.score is None else round(output.score, 4)
     marks = [[KINDS.index(link.kind), *link[1:]] for link in links or ()]

@@ -264,11 +264,11 @@ def _segment(number: int, entry: Entry, outputs: tuple[Output, ...], verdicts: t
     return Segment(number, doc, source, reference, outputs, verdicts)
 
 
-def _evidence(entry: Entry) -> tuple[float, str] | None:
+def _evidence(entry: Entry) -> tuple[float, str, int] | None:
     if "source" not in entry.record:
         return None
     source = entry.entry("source")
-    return _number(source, "log_odds"), _string(source, "word")
+    return _number(source, "log_odds"), _string(source, "word"), source.whole("start")
 
 
 def _system(entry: Entry) -> System:

@@ -18,14 +18,15 @@ FEW = 20  # with no more documents or segments an interval is rough
 class Pronoun(NamedTuple):
     """A scored pronoun; its span is in code points of the output's text. score: higher is better.
 
-    evidence: the log-odds of the form given the source, and the decisive source word ("": none of the sentence).
+    evidence: the log-odds of the form given the source, the decisive source word ("": none of the sentence), and where
+    it begins in the source.
     """
 
     text: str
     start: int
     end: int
     score: float
-    evidence: tuple[float, str] | None = None
+    evidence: tuple[float, str, int] | None = None
 
 
 class Output(NamedTuple):

@@ -1,7 +1,7 @@
 """Alternatives: the scores of other forms in the position of a pronoun.
 
-Each other form of the pronoun's slot is substituted, one at a time, with the rest of the text unchanged, and scored.
-The model does not read the source, so a preferred form is not a correction.
+Each other form of the pronoun's slot is substituted, one at a time, with the rest of the text unchanged, and scored,
+with the source of the text if that counts. A preferred form is not a correction: the rest of the text may be wrong.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from functools import cache
 from pronmetric.pronouns.closed_class import ClosedClass
 from pronmetric.text.words import Word
 from pronmetric.text.words import words as split
+from pronmetric.text.writing import UNSPACED_LETTERS
 
-_UNSPACED = "[\u3005-\u3007\u3040-\u30ff\u3400-\u9fff]"
 _OPENS = frozenset('.!?:"\u00bb\u00ab\u201e\u201c\u201d\u2013-(')
 
 
@@ -71,7 +71,7 @@ class _Pattern:
 @cache
 def _pieces(language: str, forms: Sequence[str]) -> _Pattern:
     """What splits runs of `language`, whose closed-class forms are `forms`."""
-    unspaced = re.compile(_UNSPACED)
+    unspaced = re.compile(f"[{UNSPACED_LETTERS}]")
     longest = sorted((form for form in forms if unspaced.match(form)), key=lambda form: (-len(form), form))
     return _Pattern(unspaced, re.compile("|".join([*map(re.escape, longest), "."]), re.DOTALL))
 

@@ -11,8 +11,9 @@ from functools import cache
 from pronmetric.text import sentences
 from pronmetric.text.sentences import Boundaries
 
-UNSPACED_LETTERS = "\u3040-\u30ff\u3400-\u9fff"
-"""Letters between which words have no blanks (kana, Chinese characters), as a range of a regular expression."""
+UNSPACED_LETTERS = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff"
+"""Letters between which words have no blanks (kana, Chinese characters and their mark of repetition), as a range of a
+regular expression."""
 
 _UNSPACED = re.compile(f"[{UNSPACED_LETTERS}]")
 _OTHER = re.compile(r"[^a-z0-9@.?! ]+")

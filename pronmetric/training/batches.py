@@ -109,7 +109,7 @@ class Labeller:
 
     odds: the logit adjustment by slot and form (`examples.log_odds`); None for none.
     forms: the forms that are pronouns; None for all of the language. language: of the texts. teacher: the collator of
-    a teacher, for batches with lessons; None for none.
+    a teacher, for batches with lessons; None for none. taught: the names of batches with lessons; None: all.
     """
 
     def __init__(
@@ -120,9 +120,11 @@ class Labeller:
         forms: Collection[str] | None = None,
         language: Language = ENGLISH,
         teacher: Collator | None = None,
+        taught: Collection[str] | None = None,
     ) -> None:
         self.collator = collator
         self.teacher = teacher
+        self.taught = taught
         self.odds = odds
         self.forms = frozenset(language.forms if forms is None else forms)
         self.language = language
@@ -134,7 +136,7 @@ class Labeller:
         that has to be split into windows has no pair loss, but its labels count.
         """
         items, rows = self._encode(items)
-        return self._label(items, rows, self._teach(items), pairs=pairs, name=name)
+        return self._label(items, rows, self._teach(items, name), pairs=pairs, name=name)
 
     def micro_batches(
         self, items: Sequence[LabelledExample], *, pairs: bool, name: str, pieces: int
@@ -144,26 +146,27 @@ class Labeller:
         The two texts of a pair share a micro-batch; a row or a pair that is longer is a micro-batch by itself.
         """
         items, rows = self._encode(items)
-        parts, taught = _group(rows, pairs=pairs, pieces=pieces), self._teach(items)
+        parts, taught = _group(rows, pairs=pairs, pieces=pieces), self._teach(items, name)
         return tuple(self._label(items, part, taught, pairs=pairs, name=name) for part in parts)
 
     def _encode(self, items: Sequence[LabelledExample]) -> tuple[list[LabelledExample], list[Encoded]]:
         items = [examples.of_forms(item, self.forms, self.language) for item in items]
         return items, self.collator.encode([item.example for item in items])
 
-    def _teach(self, items: Sequence[LabelledExample]) -> Mapping[int, Sequence[Encoded]]:
-        """The rows of each item in the teacher's pieces; nothing without a teacher."""
+    def _teach(self, items: Sequence[LabelledExample], name: str) -> Mapping[int, Sequence[Encoded]] | None:
+        """The rows of each item in the teacher's pieces; None where there is no lesson."""
+        if self.teacher is None or (self.taught is not None and name not in self.taught):
+            return None
         found: defaultdict[int, list[Encoded]] = defaultdict(list)
-        if self.teacher is not None:
-            for row in self.teacher.encode([item.example for item in items]):
-                found[row.example].append(row)
+        for row in self.teacher.encode([item.example for item in items]):
+            found[row.example].append(row)
         return found
 
     def _label(
         self,
         items: Sequence[LabelledExample],
         rows: Sequence[Encoded],
-        taught: Mapping[int, Sequence[Encoded]],
+        taught: Mapping[int, Sequence[Encoded]] | None,
         *,
         pairs: bool,
         name: str,
@@ -196,10 +199,17 @@ class Labeller:
             name=name,
             antecedent=_antecedents(rows, items, batch),
             adjustment=torch.from_numpy(added) if self.odds is not None else None,
-            lesson=None if self.teacher is None else make_lesson(self.teacher, rows, taught, slots=shape[1]),
+            lesson=self._lesson(rows, taught, slots=shape[1]),
             soft=torch.from_numpy(soft) if is_soft else None,
             odds=torch.tensor([items[2 * number].odds for number in pair]) if is_soft else None,
         )
+
+    def _lesson(
+        self, rows: Sequence[Encoded], taught: Mapping[int, Sequence[Encoded]] | None, *, slots: int
+    ) -> Lesson | None:
+        if self.teacher is None or taught is None:
+            return None
+        return make_lesson(self.teacher, rows, taught, slots=slots)
 
 
 def _antecedents(

@@ -30,6 +30,7 @@ from pronmetric.training.examples import LabelledExample
 
 PIECES = 8192  # of a batch, padding included
 FEWEST = 30  # replaced pronouns that a fit needs
+WITHOUT_OUTPUTS = 0.05  # share of wrong pronouns where no output tells it, about that of outputs into English
 
 
 class Fit(NamedTuple):
@@ -57,9 +58,14 @@ def recorded(config: Mapping[str, Any]) -> Fit | None:
 
 
 def natural_rate(manifest: Mapping[str, Any]) -> float:
-    """Share of reference pronouns for which the outputs have a different pronoun, over all test sets of a manifest."""
+    """Share of reference pronouns for which the outputs have a different pronoun, over all test sets of a manifest.
+
+    `WITHOUT_OUTPUTS` if there are none.
+    """
     counts = manifest.get("counts", {}).get("testsets", {}).values()
     pronouns = sum(c["compared"].get("ref pronouns", 0) for c in counts)
+    if counts and all(c["compared"].get("outputs") == 0 for c in counts):
+        return WITHOUT_OUTPUTS
     if not pronouns:
         raise PronmetricError("the manifest counts no reference pronoun: run `pronmetric prepare` again")
     return sum(c.get("mismatches", {}).get("pronoun", 0) for c in counts) / pronouns

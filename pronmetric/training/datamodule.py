@@ -279,6 +279,11 @@ class PronounData(pl.LightningDataModule):
         self._development: list[tuple[str, Any, str]] = []
 
     @property
+    def taught(self) -> Collection[str] | None:
+        """The names of the batches that learn from the teacher; None: all."""
+        return None
+
+    @property
     def context(self) -> str:
         """The context of pairs: "none", "respective" or "common"."""
         return self.settings.context.name
@@ -439,7 +444,7 @@ class PronounData(pl.LightningDataModule):
     def _training_labeller(self, odds: Mapping[tuple[str, str], float] | None = None) -> Labeller:
         """The labeller of training batches, with lessons for the teacher if there is one."""
         forms, language = self.labeller.forms, self.labeller.language
-        return Labeller(self.collator, odds, forms=forms, language=language, teacher=self.teacher)
+        return Labeller(self.collator, odds, forms=forms, language=language, teacher=self.teacher, taught=self.taught)
 
     def steps(self) -> Plan:
         """The planned steps of the whole run, epoch after epoch, over all processes."""

@@ -339,6 +339,7 @@ class SourceTraining(Record):
     english: Fraction
     dropped: Share
     alone: Share
+    joined: Share
     same_slot_share: Share
     must_agree: Share
     hard: Weight
@@ -394,7 +395,6 @@ class Train(Settings):
                 (self.head.kind == "logit" and self.pair_head is None, "head=logit, which has no pair head"),
                 (self.objective.kind == "detection", "objective=detection"),
                 (not self.objective.pair_share, "objective.pair_share=0"),
-                (self.teacher is None, "source.model=CHECKPOINT, which is the teacher, and no teacher="),
             ):
                 if not fits:
                     raise InputError(f"a reader of sources (experiment=source) needs {cure}")
@@ -485,9 +485,9 @@ class Train(Settings):
         if self.pair_head is None:
             for key in ("objective.preference", "objective.soft_preference"):
                 yield key, "without a pair head: leave it out, or add head=two"
-        if self.teacher is None and self.source is None:
-            for key in SOFT:
-                yield f"objective.{key}", "without a teacher: leave it out, or add teacher=CHECKPOINT"
+        if self.teacher is None:
+            for key in (*(f"objective.{name}" for name in SOFT), "source.hard"):
+                yield key, "without a teacher: leave it out, or add teacher=CHECKPOINT"
 
     @property
     def scale(self) -> int:

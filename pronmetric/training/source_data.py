@@ -19,21 +19,20 @@ from pronmetric.data import arrow
 from pronmetric.data.collate import Batch, Collator, Example, cut_batches
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt
-from pronmetric.pronouns.finder import THIRD_PERSON
-from pronmetric.pronouns.languages import Language
+from pronmetric.pronouns.languages import Language, referents
 from pronmetric.text.context import Source, join
-from pronmetric.text.writing import is_unspaced
 from pronmetric.training import examples
 from pronmetric.training.batches import Labelled
 from pronmetric.training.batching import Plan, Step, plan_epoch
 from pronmetric.training.datamodule import READ, PronounData, TrainingSteps
 from pronmetric.training.examples import Corrupter, LabelledExample
 from pronmetric.training.fit import batches_of_step
-from pronmetric.training.settings import Corruption, SourceTraining
+from pronmetric.training.settings import Corruption, SourceTraining, Train
 
 RATE, POWER = 0.2, 0.65  # of replaced pronouns in development, and of the counts by which forms are drawn
 WITH_SOURCE, WITHOUT = "source", "no_source"
-_LETTERS_PER_PIECE = {False: 3.5, True: 1.5}  # roughly, in scripts with blanks and without
+_COLUMNS = "text", "source", "context", "source_context"
+_MARKS = 5  # special pieces of a row
 
 
 class Judged(NamedTuple):
@@ -60,7 +59,7 @@ def translation(
 ) -> LabelledExample:
     """A text with its source and about `rates.rate` of its pronouns replaced.
 
-    dropped: the chance that it has no source. alone: that it has no context. plain: that it is in plain form.
+    dropped: the chance that it has no source. alone: that neither has a context. plain: that it is in plain form.
     """
     language = corrupter.language
     words = language.words(row["text"])
@@ -79,9 +78,30 @@ def translation(
     context, text = "" if no_context else join(row["context"]), result.text
     if flat:
         context, text = language.writing.flatten(context), language.writing.flatten(text)
-    source = None if without else Source(row["source"], tuple(row["source_context"]))
+    source = None if without else Source(row["source"], () if no_context else tuple(row["source_context"]))
     right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)
     return LabelledExample(Example(context, text, result.spans, source), right, True)
+
+
+def joined(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row whose context is a part of its text, and the source of it a part of its source."""
+    size = min(len(row["context"]), len(row["source_context"]))
+    context, before = list(row["context"]), list(row["source_context"])
+    cuts = len(context) - size, len(before) - size
+    return {
+        **row,
+        "text": join([*context[cuts[0] :], row["text"]]),
+        "context": context[: cuts[0]],
+        "source": join([*before[cuts[1] :], row["source"]]),
+        "source_context": before[: cuts[1]],
+    }
+
+
+def _as_read(row: Mapping[str, Any], index: int, settings: Train) -> Mapping[str, Any]:
+    """Row `index` of the training texts, `joined` or not: alike in each epoch, as batches are cut by its length."""
+    assert settings.source is not None
+    chance = np.random.default_rng([settings.seed, index]).random()
+    return joined(row) if chance < settings.source.joined else row
 
 
 class SourceSteps(TrainingSteps):
@@ -104,10 +124,11 @@ class SourceSteps(TrainingSteps):
                 examples.draw_rates(rng, corruption),
                 same_slot_share=settings.same_slot_share,
                 must_agree=settings.must_agree,
+                emphasis={},  # unlike English texts, sources tell who is meant by I, you and we
             )
             made.append(
                 translation(
-                    self.pairs[index],
+                    _as_read(self.pairs[index], index, self.settings),
                     rng,
                     self.corrupter,
                     rates,
@@ -171,7 +192,7 @@ def development(folder: Path, *, forms: Collection[str], language: Language, mos
     for number in chosen.tolist():
         row, rng = rows[number], np.random.default_rng([7, number])
         item = translation(row, rng, Corrupter(table, language=language), rates)
-        persons = [each.form in THIRD_PERSON for each in language.find(row["text"])]
+        persons = [each.form in referents(language) for each in language.find(row["text"])]
         third = dict(zip(item.example.spans, persons, strict=True))
         item = examples.of_forms(item, forms, language)
         found.items.append(item)
@@ -208,6 +229,12 @@ class SourceData(PronounData):
     STEPS = SourceSteps
 
     @property
+    def taught(self) -> Collection[str]:
+        """The kinds of steps that learn from the teacher; the others need not wait for it."""
+        weights = {"passages": self.settings.objective.soft_detection, "pairs": self.options.hard}
+        return [kind for kind, weight in weights.items() if weight]
+
+    @property
     def options(self) -> SourceTraining:
         """The settings of the reader."""
         assert self.settings.source is not None
@@ -223,7 +250,7 @@ class SourceData(PronounData):
             self._pairs = self._pairs.select(kept)
         if not len(self._pairs):
             raise InputError("no text with a source to train on: prepare with data.parallel=FOLDER", file=self.folder)
-        self._pair_lengths = _lengths(self._pairs, self.options)
+        self._pair_lengths = np.zeros(0, dtype=np.int64)  # `_lengths` has those of texts with a source
         self._passages, self._known = self._read_passages()
         self._refuse_nothing_to_train_on()
         self._check_sources(set(self._known.sources))
@@ -269,13 +296,31 @@ class SourceData(PronounData):
         """The steps of one epoch of texts with their sources."""
         return plan_epoch(
             passages=[],
-            pairs=self._pair_lengths,
+            pairs=self._lengths,
             pair_share=1.0,
             pieces=self.settings.pieces,
             max_pieces=self.collator.max_pieces,
             seed=self.settings.seed,
             epoch=number,
         )
+
+    @cached_property
+    def _lengths(self) -> np.ndarray:
+        """Pieces of each text with its source and their contexts (rows,)."""
+        self.setup()
+        most = self.collator.max_pieces
+        limits, lengths = [most, most, self.options.context, self.options.before], list[int]()
+        for part in arrow.read_columns(self._pairs, *_COLUMNS):
+            texts: list[str] = []
+            rows = (
+                dict(zip(_COLUMNS, values, strict=True)) for values in zip(*(part[n] for n in _COLUMNS), strict=True)
+            )
+            for index, row in enumerate(rows, start=len(lengths)):
+                read = _as_read(row, index, self.settings)
+                texts += [read["text"], read["source"], join(read["context"]), join(read["source_context"])]
+            counts = np.array([len(each.ids) for each in self.collator.pieces(texts)]).reshape(-1, len(limits))
+            lengths += (np.minimum(counts, limits).sum(1) + _MARKS).tolist()
+        return np.array(lengths, dtype=np.int64)
 
     @cached_property
     def development(self) -> Development:
@@ -299,21 +344,12 @@ class SourceData(PronounData):
         return made
 
 
+def without_context(example: Example) -> Example:
+    """The same without what stands before text and source."""
+    source = example.source
+    return example._replace(context="", source=None if source is None else source._replace(before=()))
+
+
 def without_source(item: LabelledExample) -> LabelledExample:
     """The same without its source."""
     return item._replace(example=item.example._replace(source=None))
-
-
-def _lengths(rows: Any, options: SourceTraining) -> np.ndarray:
-    """Estimated pieces of each text with its source and their contexts (rows,)."""
-    lengths: list[int] = []
-
-    def pieces(text: str) -> float:
-        return len(text) / _LETTERS_PER_PIECE[is_unspaced(text)]
-
-    names = ("text", "context", "source", "source_context")
-    for part in arrow.read_columns(rows, *names):
-        for text, context, source, before in zip(*(part[name] for name in names), strict=True):
-            limited = min(options.context, pieces(join(context))) + min(options.before, pieces(join(before)))
-            lengths.append(int(pieces(text) + pieces(source) + limited) + 5)
-    return np.array(lengths, dtype=np.int64)

@@ -1,7 +1,7 @@
 """Training of a reader of sources for a checkpoint: its figures, and how its logits join those of the checkpoint.
 
-The checkpoint, which reads the target language alone, is the teacher: on English passages its probabilities are
-learned, and on texts with a source a pronoun weighs the more, the more the checkpoint is wrong about it.
+A teacher, if there is one, reads the target language alone: on texts with a source a pronoun weighs the more, the more
+the teacher is wrong about it. Its probabilities of passages may be learned too.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from pronmetric.training.prepared import Prepared
 from pronmetric.training.pruning import prune
 from pronmetric.training.run import DTYPE, Result
 from pronmetric.training.settings import Train
-from pronmetric.training.source_data import WITH_SOURCE, WITHOUT, Development, Judged, SourceData
+from pronmetric.training.source_data import WITH_SOURCE, WITHOUT, Development, Judged, SourceData, without_context
 from pronmetric.training.teacher import Answer
 
 GOAL = Goal(f"development/{WITH_SOURCE}", "max")
@@ -132,11 +132,15 @@ def train(
     assert options is not None
     out, folder, model = Path(settings.out), Path(settings.data.dir), Path(options.model)
     manifest = arrow.read_manifest(folder)
-    kept, prepared = settings.results(), Prepared.of(manifest)
+    kept, prepared, rate = settings.results(), Prepared.of(manifest), natural_rate(manifest)
     kept["data"]["dir"] = files.hash_file(folder / arrow.MANIFEST)
     kept["source"]["model"] = files.hash_weights(model)
+    if settings.teacher is not None:
+        kept["teacher"] = files.hash_weights(Path(settings.teacher))
     refuse_other(out, kept, results=(EXPORT,))
-    teacher = teachers.load(model, forms=prepared.forms, language=prepared.language)
+    known: dict[str, Any] = {"forms": prepared.forms, "language": prepared.language}
+    teachers.load(model, **known, name="source.model")  # one that does not fit is refused before the run
+    teacher = None if settings.teacher is None else teachers.load(settings.teacher, **known)
     with prepare_process(settings.trainer, seed=settings.seed):
         initial = run.initial_model(settings)
         pieces = initial.start.pieces
@@ -150,7 +154,7 @@ def train(
                 collator,
                 prepared=prepared,
                 required_sources=required_sources,
-                teacher=teacher.collator,
+                teacher=None if teacher is None else teacher.collator,
             )
 
         data = open_data()
@@ -184,7 +188,7 @@ def train(
             scorer,
             data.collator,
             data.development,
-            rate=natural_rate(manifest),
+            rate=rate,
             dtype=DTYPE[settings.trainer.precision],
             progress=settings.trainer.progress,
         )
@@ -204,6 +208,7 @@ def train(
         "data": {"manifest": kept["data"]["dir"], "splits": manifest["splits"]},
         **({} if overrides is None else {"overrides": recipe.recorded(overrides)}),
         **run.training_record(settings, initial, None, best, annotated=data.annotated),
+        **({} if teacher is None else {"teacher": teacher.hash}),
         "mix": data.mix(length.steps * batches_of_step(settings.trainer)),
         "figures": figures,
     }
@@ -302,7 +307,7 @@ def mix(
     readers = (english.model, english.collator), (scorer, collator)
     found, figures = [], dict[str, float]()
     for name, is_alone in (("", False), ("_alone", True)):
-        examples = [item.example._replace(context="") if is_alone else item.example for item in development.items]
+        examples = [without_context(item.example) if is_alone else item.example for item in development.items]
         own, read = (
             np.concatenate(logits_of(model, rows, examples, dtype=dtype, label=label)) for model, rows in readers
         )

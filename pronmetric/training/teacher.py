@@ -81,8 +81,10 @@ class Teacher:
         return Answer(logits, None if preferences is None else preferences.flatten()[lesson.at])
 
 
-def load(folder: str | Path, *, forms: Collection[str], language: Language) -> Teacher:
+def load(folder: str | Path, *, forms: Collection[str], language: Language, name: str = "teacher") -> Teacher:
     """The checkpoint in `folder` as a teacher of a metric for these pronoun forms and this language.
+
+    name: of the setting that names the folder, for the errors.
 
     Raises:
         InputError: it gives no probabilities, or it scores another language or other forms.
@@ -90,19 +92,19 @@ def load(folder: str | Path, *, forms: Collection[str], language: Language) -> T
     loaded = files.load(folder)
     if loaded.language != language:
         raise InputError(
-            f"teacher: expected a checkpoint for {language.code}, the language of the data, got one for "
+            f"{name}: expected a checkpoint for {language.code}, the language of the data, got one for "
             f"{loaded.language.code}",
             file=folder,
         )
     own = set(loaded.config["pronouns"])
     if other := sorted(own.symmetric_difference(forms)):
         raise InputError(
-            f"teacher: expected a checkpoint that scores the same {len(set(forms))} pronoun forms as the data, got one "
-            f"with {len(own)}; they differ in {', '.join(other)}: prepare the data with the inventory of the teacher",
+            f"{name}: expected a checkpoint that scores the same {len(set(forms))} pronoun forms as the data, got one "
+            f"with {len(own)}; they differ in {', '.join(other)}: prepare the data with its inventory",
             file=folder,
         )
     if not loaded.model.probability:
-        raise InputError("teacher: expected a checkpoint with probabilities (head=logit or two)", file=folder)
+        raise InputError(f"{name}: expected a checkpoint with probabilities (head=logit or two)", file=folder)
     return Teacher(loaded.model, loaded.collator, loaded.hash)
 
 

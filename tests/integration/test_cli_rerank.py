@@ -178,7 +178,7 @@ def test_unbounded_heads_choose_too(
 def test_the_help_names_the_limits(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["rerank", "--help"])
-    assert "The model does not read the source and scores only pronouns" in capsys.readouterr().out
+    assert "The model scores only pronouns, and reads the source (-s) only if" in capsys.readouterr().out
 
 
 @pytest.fixture(scope="module")

@@ -146,7 +146,7 @@ def test_records_from_stdin(run: Run, tmp_path: Path, monkeypatch: pytest.Monkey
 def test_the_help_names_the_limits(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["suggest", "--help"])
-    assert "The suggestions are not corrections. The model does not read the source" in capsys.readouterr().out
+    assert "The suggestions are not corrections. The model knows what is probable" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("head", ["paper", "average"])

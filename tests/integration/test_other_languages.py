@@ -7,6 +7,7 @@ Hand-made test sets out of English; the encoders are tiny and random, with the t
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -163,6 +164,59 @@ def test_the_checkpoint_holds_its_language(chain: Chain) -> None:
     assert checkpoint_config.language_of(config) == found
     assert config["pronouns"] == list(found.forms)
     assert {form for row in config["training"]["confusion"].values() for form in row} <= set(NOUNS[chain.code])
+
+
+def parallel_lines(code: str) -> Iterator[tuple[str, ...]]:
+    """Originals and their translations, none a copy of another: each has numbers of its own."""
+    cases = ((p, noun, c, k) for p, nouns in NOUNS[code].items() for noun in nouns for c in CITIES for k in (0, 1))
+    for number, (p, noun, c, k) in enumerate(cases, start=1):
+        own = " ".join(str(number * factor) for factor in range(101, 109))
+        lines = (frames[k].format(n=noun, p=p, c=c) for frames in (SOURCE, FRAMES[code]))
+        yield tuple(f"{line[:-1].rstrip()} {own}." for line in lines)
+
+
+def test_a_reader_of_sources_is_trained_on_translations_out_of_english(
+    chain: Chain, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if chain.code != "de":
+        pytest.skip("one language is enough")
+    place = tmp_path / "parallel" / f"home31.{chain.code}-en"
+    place.mkdir(parents=True)
+    originals, translated = zip(*parallel_lines(chain.code), strict=True)
+    for name, lines in (("ref.en", originals), (f"src.{chain.code}", translated)):
+        (place / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    given = ["data.wmt=[]", f"data.parallel={tmp_path / 'parallel'}", f"data.target={chain.code}", "splits.block=4"]
+    made = ["splits.development_share=0.4", "passages.pieces=40", f"out={tmp_path / 'data'}"]
+    assert main(["prepare", *given, *made]) == 0
+    options = {
+        "source.model": chain.checkpoint,
+        "source.pieces": "null",
+        "source.english": 0.25,
+        "encoder.name": chain.folder / "encoder",
+        "objective.form_weight": "null",
+        "objective.source_share": "null",
+        "objective.antecedent": 0,
+        "objective.corruption.gender_swap": 0,
+        "objective.corruption.name_swap": 0,
+        "objective.corruption.emphasis": "null",
+        "data.pieces": 256,
+        "trainer.max_steps": 4,
+        "trainer.validate_every": 4,
+        "trainer.precision": 32,
+        "trainer.progress": "false",
+        "trainer.threads": 1,
+        "data.dir": tmp_path / "data",
+        "out": tmp_path / "run",
+    }
+    assert main(["train", "experiment=source", *(f"{key}={value}" for key, value in options.items())]) == 0
+    figures = dict(line.split("\t") for line in capsys.readouterr().out.splitlines() if line.startswith("development/"))
+    assert {"development/source_en", "development/source_third", "development/mixed"} <= figures.keys()
+    files, sources = files_of(chain, tmp_path), tmp_path / "src.en"
+    sources.write_text("".join(f"{line}\n" for line in chain.lines.source), encoding="utf-8")
+    model = ["--model", str(tmp_path / "run" / "checkpoint"), "--gpus", "0"]
+    assert main(["score", "-t", files["fair"], "-s", str(sources), *model]) == 0
+    said = capsys.readouterr().err
+    assert f"|language:{chain.code}|" in said and "|source:reader-" in said
 
 
 def test_score_compare_and_report(chain: Chain, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

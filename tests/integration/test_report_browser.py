@@ -178,6 +178,34 @@ def test_keys_walk_segments_and_pronouns_and_show_attention(browser: Browser, at
     assert browser.run(heat) == 0
 
 
+def test_the_source_word_of_the_chosen_pronoun_is_marked(browser: Browser, tmp_path: Path) -> None:
+    content = json.loads(RESULT.read_text(encoding="utf-8"))
+    segment = next(one for one in content["segments"] if len(one["pronouns"]) > 1)
+    for one in content["segments"]:
+        if one["segment"] == segment["segment"]:
+            one["source"] = "sie sah, dass sie schlief"
+    evidence = {"log_odds": -2.0, "word": "sie", "start": 14, "end": 17}
+    for pronoun in segment["pronouns"]:
+        pronoun["source"] = evidence
+    segment["pronouns"][0]["source"] = {**evidence, "log_odds": 0.1, "start": 0, "end": 3}
+    result, path = tmp_path / "scores.json", tmp_path / "page.html"
+    result.write_text(json.dumps(content), encoding="utf-8")
+    assert main(["report", str(result), "-o", str(path), "--no-model", "--quiet"]) == 0
+    place = f"#s{segment['segment']}"
+    browser.open(path, fragment=place)
+    source = f"document.querySelector('{place} .source bdi')"
+    assert browser.run(f"{source}.innerHTML") == segment["source"]
+    for number, (said, shown) in enumerate(
+        [
+            ("says little about", "<mark>sie</mark> sah, dass sie schlief"),
+            ("contradicts", "sie sah, dass <mark>sie</mark> schlief"),
+        ]
+    ):
+        browser.run(f"document.querySelectorAll('{place} .output .p')[{number}].click()")
+        assert browser.run(f"{source}.innerHTML") == shown
+        assert f"the source (“sie”) {said} it" in browser.run(f"document.querySelector('{place} .advice').innerText")
+
+
 def test_attention_is_heat_in_proportion(browser: Browser, attention_page: Path) -> None:
     browser.open(attention_page)
     shades = browser.run(

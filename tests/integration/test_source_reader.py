@@ -15,53 +15,17 @@ import yaml
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from pronmetric.checkpoint import files, locate
-from pronmetric.checkpoint.model_config import Mixing, Model, SourceReader
+from pronmetric.checkpoint.model_config import Model
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.metric import PronounMetric
 from pronmetric.text.context import Source, Text
+from tests.tools.source_readers import SHAPE
 
 Checkpoints = Callable[..., Path]
 OUTPUT = ["He has seen his sister.", "It rains.", "She sleeps."]
 SOURCES = ["Sie hat ihre Schwester gesehen.", "Es regnet.", "Er schläft."]
 PRONOUNS = (("She", "Sie", "him", "ihm"), ("He", "Er", "her", "ihr"), ("It", "Es", "them", "ihnen"))
-SHAPE = {
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 64,
-    "max_position_embeddings": 160,
-    "pad_token_id": 1,
-}
-
-
-@pytest.fixture(scope="module")
-def unigram(sample: Path) -> PreTrainedTokenizerFast:
-    """A tokenizer of XLM-R's kind: letters and words of the sample's reference and source, and two other pieces."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
-
-    text = "\n".join((sample / name).read_text(encoding="utf-8") for name in ("ref.txt", "src.de.txt"))
-    special = ["<s>", "<pad>", "</s>", "<unk>"]
-    letters = sorted({letter for letter in text if not letter.isspace()})
-    words = sorted({f"\u2581{word}" for word in text.split()})[:400]
-    pieces = [*special, "\u2581", *letters, *words, "\u6f22", "\u5b57", "<mask>"]
-    scores = [0.0 if piece in special else -5.0 - len(piece) / 100 for piece in pieces]
-    tokenizer = Tokenizer(models.Unigram(list(zip(pieces, scores, strict=True)), unk_id=3))
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    tokenizer.decoder = decoders.Metaspace()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
-    )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        bos_token="<s>",
-        cls_token="<s>",
-        eos_token="</s>",
-        sep_token="</s>",
-        pad_token="<pad>",
-        unk_token="<unk>",
-        mask_token="<mask>",
-    )
 
 
 @pytest.fixture(scope="module")
@@ -72,42 +36,6 @@ def multilingual(unigram: PreTrainedTokenizerFast, tmp_path_factory: pytest.Temp
         torch.manual_seed(3)
         BertModel(BertConfig(vocab_size=len(unigram) + 5, **SHAPE)).save_pretrained(folder)
     unigram.save_pretrained(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def with_reader(
-    tiny_checkpoint: Checkpoints, unigram: PreTrainedTokenizerFast, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """A checkpoint with a pair head, and a reader of sources with random weights that counts half as much."""
-    from pronmetric.data.pieces import Subwords
-
-    folder = tmp_path_factory.mktemp("reader") / "tiny"
-    shutil.copytree(tiny_checkpoint(pair_head=True), folder)
-    base = files.load(folder)
-    source = SourceReader(
-        context=16,
-        before=16,
-        model=base.hash,
-        in_context=Mixing(model=1.0, reader=0.5, bias=-0.25),
-        alone=Mixing(model=0.5, reader=2.0, bias=0.0),
-        preference=0.5,
-        languages=["de"],
-    )
-    config = {
-        **{key: value for key, value in base.config.items() if key not in ("pair_head", "decision")},
-        "encoder": {"model_type": "bert", "vocab_size": len(unigram), **SHAPE},
-        "max_pieces": 160,
-        "separator": True,
-        "source": source.model_dump(),
-    }
-    with torch.random.fork_rng():
-        torch.manual_seed(5)
-        model = files.build(config)
-        for parameter in model.parameters():
-            if parameter.dim() > 1:
-                parameter.data.normal_(std=0.3)
-    files.save(folder / locate.READER, model, Subwords(unigram), config, half=False)
     return folder
 
 
@@ -183,6 +111,15 @@ def test_scores_do_not_depend_on_the_other_texts(with_reader: Path) -> None:
         ]
 
 
+def test_alternatives_are_scored_with_the_source(with_reader: Path) -> None:
+    metric = PronounMetric.from_pretrained(with_reader, gpus=0)
+    text = Text("It was late.", OUTPUT[1], Source(SOURCES[1]))
+    (found,) = metric.alternatives([text])
+    for other in found[0].others[:2]:
+        (scored,) = metric.stream([text._replace(text=other.text + text.text[2:])])
+        assert other.probability == pytest.approx(scored.pronouns[0].score, abs=1e-5)
+
+
 def test_compare_swaps_signs_with_sources(with_reader: Path) -> None:
     metric = PronounMetric.from_pretrained(with_reader, gpus=0)
     other = [{**record, "text": text} for record, text in zip(records(True), OUTPUT[::-1], strict=True)]
@@ -248,6 +185,23 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, root: Path, wmt_sample: P
     return folder / "out"
 
 
+def test_a_reader_judges_pairs_in_preparation(
+    with_reader: Path,
+    tiny_checkpoint: Checkpoints,
+    wmt_sample: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    flags = [f"data.wmt={wmt_sample}", "fidelity.passages=0", "filter.source=drop"]
+    assert main(["prepare", *flags, f"filter.reader={with_reader}", f"out={tmp_path / 'out'}"]) == 0
+    made = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    said = f"pairs were judged by the reader of sources of tiny {files.load(with_reader).hash}"
+    assert said in made["notes"]
+    assert sum(made["counts"]["source"]["de"]["kept"].values()) > 0
+    assert main(["prepare", *flags, f"filter.reader={tiny_checkpoint()}", f"out={tmp_path / 'other'}"]) == 1
+    assert "filter.reader: expected a checkpoint with a reader of sources, got" in capsys.readouterr().err
+
+
 @pytest.mark.usefixtures("texts")
 def test_a_reader_is_trained_for_a_checkpoint_and_scores(
     prepared: Path,
@@ -294,7 +248,10 @@ def test_a_reader_is_trained_for_a_checkpoint_and_scores(
     assert "| with the source |" in (made / locate.READER / locate.CARD).read_text(encoding="utf-8")
     assert main(["score", "-t", "a", "-s", "s", "--model", str(made), "--gpus", "0"]) == 0
     assert "|source:reader-" in capsys.readouterr().err
-    assert main([*command, f"out={tmp_path / 'second'}", "seed=2"]) == 0
+    assert "teacher" not in config["training"]
+    assert main([*command, f"out={tmp_path / 'second'}", "seed=2", f"teacher={model}"]) == 0
+    taught = files.load(tmp_path / "second" / "checkpoint" / locate.READER).config["training"]
+    assert taught["teacher"] == described.model
     both = [str(made), str(tmp_path / "second" / "checkpoint")]
     assert main(["average", *both, "--data", str(prepared), "-o", str(tmp_path / "mean")]) == 0
     means = [files.load(Path(each) / locate.READER).model.state_dict() for each in (*both, str(tmp_path / "mean"))]

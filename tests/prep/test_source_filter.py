@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from data_prep.filters import ALIKE, CONTRADICTS, by_language, clean_pair, judge, sources
+from data_prep.filters import ALIKE, CONTRADICTS, Reader, by_language, clean_pair, judge, sources
 from data_prep.noise import noisy_references
 from pronmetric.schema import Document, Mismatch, Pair, Segment
-from pronmetric.text.context import Source
+from pronmetric.text.context import Source, Text
 
 SOURCE = "Sie hat ihren Bruder gesehen."
 
@@ -45,6 +45,24 @@ def test_other_mismatches_of_a_system_pair_stay() -> None:
 @pytest.mark.parametrize(("language", "given"), [("de", {}), ("tlh", {1: Source(SOURCE)})])
 def test_nothing_is_judged_without_sources_or_table(language: str, given: dict[int, Source]) -> None:
     assert judge(language, given) is None
+
+
+@pytest.mark.parametrize(
+    ("she", "he", "reason"),
+    [(2.0, -1.0, None), (-1.0, 2.0, CONTRADICTS), (1.5, 1.4, ALIKE), (0.5, 0.4, None), (1.5, 0.4, None)],
+)
+def test_a_reader_judges_both_texts_in_their_context(she: float, he: float, reason: str | None) -> None:
+    source, seen = Source(SOURCE, ("Es ist spät.",)), list[Text]()
+
+    def log_odds(text: Text, start: int) -> float:
+        seen.append(text)
+        return she if text.text[start:].startswith("She") else he
+
+    judged = judge("tlh", {1: source}, Reader("tiny", log_odds))
+    assert judged is not None
+    (noisy,) = noisy_references(replace(RIGHT, context=("It is", "late.")))
+    assert judged(noisy) == reason
+    assert seen == [Text("It is late.", text, source) for text in (RIGHT.better, RIGHT.worse)]
 
 
 def test_sources_with_those_before_in_their_document() -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from data_prep import translations
+from data_prep.noise import confuse_slots
 from data_prep.splits import DEVELOPMENT, TRAIN, SplitRule
 from data_prep.survey import Survey, survey
 from data_prep.wmt import discovery
+from pronmetric.cli.main import main
+from pronmetric.data import arrow
 from pronmetric.errors import InputError
-from pronmetric.pronouns.languages import ENGLISH
+from pronmetric.pronouns.languages import ENGLISH, language
 
 ORIGINAL = ["Ada left early.", "She took the boat.", "It was cold.", "", "They met him on the long quay at noon."]
 TRANSLATION = ["Ada ging früh.", "Sie nahm das Boot.", "Es war kalt.", "Nichts.", "Sie trafen ihn am langen Kai."]
@@ -33,7 +37,7 @@ def parallel(tmp_path: Path) -> Path:
 
 def test_the_original_of_a_translation_has_the_translation_as_its_source(parallel: Path) -> None:
     counts: Counter[str] = Counter()
-    (testset,) = translations.reversed_sets([str(parallel)], target="en")
+    (testset,) = translations.parallel_sets([str(parallel)], target="en")
     found = list(translations.of_reversed([testset], Survey(), context_size=2, language=ENGLISH, counts=counts))
     assert [(each.text, each.source) for each in found] == [
         (ORIGINAL[number], TRANSLATION[number]) for number in (1, 2, 4)
@@ -44,10 +48,31 @@ def test_the_original_of_a_translation_has_the_translation_as_its_source(paralle
     assert counts == {"dropped.no pronoun": 1, "dropped.empty": 1}
 
 
+def test_of_another_target_the_translation_is_the_text(parallel: Path, tmp_path: Path) -> None:
+    (testset,) = translations.parallel_sets([str(parallel)], target="de")
+    assert (testset.id, testset.source, testset.target) == ("wmt31.en-de", "en", "de")
+    flags = ["data.wmt=[]", f"data.parallel={parallel}", "data.target=de", f"out={tmp_path / 'out'}"]
+    assert main(["prepare", *flags, "splits.development_share=0.5"]) == 0
+    made = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert made["splits"]["train"]["rows"] == 0 and made["inputs"]["wmt"] == {}
+    assert set(made["inputs"]["parallel"]) == {f"wmt31.de-en/{name}" for name in ("docids.txt", "ref.en", "src.de")}
+    assert any(note.startswith("no system outputs") for note in made["notes"])
+    rows = [row for split in arrow.TRANSLATION_SPLITS for row in arrow.read_translations(tmp_path / "out", split)]
+    found = {row["text"]: row["source"] for row in rows}
+    assert found == {TRANSLATION[number]: ORIGINAL[number] for number in (1, 2, 4)}
+    assert {(row["kind"], row["language"]) for row in rows} == {("reference", "en")}
+    assert main(["prepare", "data.wmt=[]", f"data.parallel={parallel}", f"out={tmp_path / 'en'}"]) == 1
+
+
+def test_without_outputs_the_forms_of_a_slot_are_confused_by_their_frequency() -> None:
+    found = confuse_slots(Counter(er=5, es=2, ihn=1), language("de"))
+    assert found == {("er", "es"): 2, ("es", "er"): 5, ("es", "ihn"): 1, ("ihn", "es"): 2}
+
+
 def test_a_text_of_development_is_not_trained_on(parallel: Path) -> None:
     counts, barred = Counter[str](), Survey()
     barred.held_out[TRAIN].add(ORIGINAL[4])
-    sets = translations.reversed_sets([str(parallel)], target="en")
+    sets = translations.parallel_sets([str(parallel)], target="en")
     found = list(translations.of_reversed(sets, barred, context_size=2, language=ENGLISH, counts=counts))
     assert ORIGINAL[4] not in [each.text for each in found]
     assert counts["dropped.copy on another side"] == 1
@@ -88,8 +113,8 @@ def test_outputs_are_taken_where_their_pronouns_are_those_of_a_reference(tmp_pat
 def test_a_set_without_one_of_its_files_is_named(parallel: Path, tmp_path: Path) -> None:
     (parallel / "wmt31.de-en" / "src.de").unlink()
     with pytest.raises(InputError, match=r"src\.de: no such file: a set of data\.parallel has"):
-        translations.reversed_sets([str(parallel)], target="en")
+        translations.parallel_sets([str(parallel)], target="en")
     with pytest.raises(InputError, match="holds no folder NAME"):
-        translations.reversed_sets([str(tmp_path)], target="en")
+        translations.parallel_sets([str(tmp_path)], target="en")
     with pytest.raises(InputError, match="no such folder"):
-        translations.reversed_sets([str(tmp_path / "none")], target="en")
+        translations.parallel_sets([str(tmp_path / "none")], target="en")

@@ -14,12 +14,15 @@ from pronmetric.pronouns.languages import ENGLISH, Language, language, of_record
 from pronmetric.pronouns.table_language import TableLanguage
 from pronmetric.pronouns.tables import codes
 
-CODES = ["de", "es", "fr", "ru", "zh"]
+CODES = ["cs", "de", "es", "fr", "ja", "ru", "uk", "zh"]
 SENTENCES = {
+    "cs": "On ji viděl. Ona mu dala svůj dům a oni šli s nimi. Naše matka ho zná.",
     "de": "Er sah sie. Sie gab ihm ihren Hut, und es regnete. Wir lachten.",
     "es": "Él la vio con ella. Ellos dieron su libro a usted, y esto le gustó.",
     "fr": "C'est elle qui m'a vu. Il dit qu'elles ont leur livre. Je l'ai.",
+    "ja": "彼は彼女を見た。彼らは私にその本をくれた。あなたたちは自分を知らない。私たちは彼女に会った。",
     "ru": "Он видел её. Она дала ему свой дом, и они ушли с ними.",
+    "uk": "Він бачив її. Вона дала йому свій дім, і вони пішли з ними.",
     "zh": "他看见了她。她们给了他他的书，这是我的。",
 }
 
@@ -105,6 +108,13 @@ def test_every_replacement_is_another_pronoun_and_the_finder_finds_it(code: str)
         ("fr", "son", "leur", False),
         ("es", "este", "ese", True),
         ("es", "esta", "este", False),
+        ("cs", "ho", "jej", True),
+        ("cs", "jeho", "její", False),
+        ("cs", "oni", "ony", False),
+        ("ja", "私", "僕", True),
+        ("ja", "彼", "彼女", False),
+        ("uk", "його", "нього", True),
+        ("uk", "його", "її", False),
         ("ru", "его", "него", True),
         ("ru", "его", "её", False),
         ("zh", "他们", "他們", True),

@@ -20,7 +20,7 @@ from pronmetric.schema import Pair
 from pronmetric.text.writing import flatten_english
 from pronmetric.training import calibrate as module
 from pronmetric.training.batches import Labeller
-from pronmetric.training.calibrate import add_noise, calibrate, natural_rate, to_training
+from pronmetric.training.calibrate import WITHOUT_OUTPUTS, add_noise, calibrate, natural_rate, to_training
 from pronmetric.training.examples import LabelledExample
 
 WRONG = {"she": "he", "he": "she", "it": "they", "they": "it", "her": "his", "his": "her", "them": "it", "i": "we"}
@@ -31,6 +31,10 @@ def manifest(*counts: tuple[int, int]) -> dict[str, Any]:
     """Of test sets with these numbers of reference pronouns and of pronoun mismatches."""
     sets = [{"compared": {"ref pronouns": n}, "mismatches": {"pronoun": wrong}} for n, wrong in counts]
     return {"counts": {"testsets": {str(i): found for i, found in enumerate(sets)}}}
+
+
+def test_without_outputs_the_natural_rate_is_that_of_english_outputs() -> None:
+    assert natural_rate({"counts": {"testsets": {"a.en-de": {"compared": {"outputs": 0}}}}}) == WITHOUT_OUTPUTS
 
 
 def test_the_natural_rate_is_that_of_all_test_sets_together() -> None:

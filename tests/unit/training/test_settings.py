@@ -225,6 +225,11 @@ NOT_READ = [
     ("train", ["objective.temperature=2"], "objective.temperature is not read without a teacher: leave it out, or add"),
     (
         "train",
+        ["experiment=source", "source.hard=1"],
+        "source.hard is not read without a teacher: leave it out, or add",
+    ),
+    (
+        "train",
         ["objective.soft.share=0.2"],
         "objective.soft.share is not read without soft labels: leave it out, or add",
     ),

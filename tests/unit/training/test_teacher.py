@@ -97,6 +97,12 @@ def test_batches_without_a_teacher_have_no_lesson(student: Collator) -> None:
     assert Labeller(student).batch(items(), pairs=False, name="train").lesson is None
 
 
+def test_only_batches_that_learn_from_the_teacher_are_read_by_it(teacher: Teacher, student: Collator) -> None:
+    labeller = Labeller(student, teacher=teacher.collator, taught=["pairs"])
+    assert labeller.batch(items(), pairs=False, name="passages").lesson is None
+    assert labeller.batch(items(), pairs=False, name="pairs").lesson is not None
+
+
 def settled(train_settings: Callable[..., Train]) -> Any:
     """An objective of soft labels alone."""
     hard = ("detection", "antecedent", "pair", "preference")

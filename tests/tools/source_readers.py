@@ -1,0 +1,78 @@
+"""A tiny reader of sources, with random weights, for checkpoints of the tests."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
+from transformers import PreTrainedTokenizerFast
+
+from pronmetric.checkpoint import files, locate
+from pronmetric.checkpoint.model_config import Mixing, SourceReader
+from pronmetric.data.pieces import Subwords
+
+SHAPE = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 64,
+    "max_position_embeddings": 160,
+    "pad_token_id": 1,
+}
+
+
+def make_tokenizer(text: str) -> PreTrainedTokenizerFast:
+    """A tokenizer of XLM-R's kind: letters and words of a text, and two other pieces."""
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    letters = sorted({letter for letter in text if not letter.isspace()})
+    words = sorted({f"\u2581{word}" for word in text.split()})[:400]
+    pieces = [*special, "\u2581", *letters, *words, "\u6f22", "\u5b57", "<mask>"]
+    scores = [0.0 if piece in special else -5.0 - len(piece) / 100 for piece in pieces]
+    tokenizer = Tokenizer(models.Unigram(list(zip(pieces, scores, strict=True)), unk_id=3))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        bos_token="<s>",
+        cls_token="<s>",
+        eos_token="</s>",
+        sep_token="</s>",
+        pad_token="<pad>",
+        unk_token="<unk>",
+        mask_token="<mask>",
+    )
+
+
+def add_reader(base: Path, tokenizer: PreTrainedTokenizerFast, folder: Path) -> Path:
+    """A copy of the checkpoint `base` in `folder`, with a reader of sources that counts half as much."""
+    shutil.copytree(base, folder)
+    loaded = files.load(folder)
+    source = SourceReader(
+        context=16,
+        before=16,
+        model=loaded.hash,
+        in_context=Mixing(model=1.0, reader=0.5, bias=-0.25),
+        alone=Mixing(model=0.5, reader=2.0, bias=0.0),
+        preference=0.5,
+        languages=["de"],
+    )
+    config = {
+        **{key: value for key, value in loaded.config.items() if key not in ("pair_head", "decision")},
+        "encoder": {"model_type": "bert", "vocab_size": len(tokenizer), **SHAPE},
+        "max_pieces": 160,
+        "separator": True,
+        "source": source.model_dump(),
+    }
+    with torch.random.fork_rng():
+        torch.manual_seed(5)
+        model = files.build(config)
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                parameter.data.normal_(std=0.3)
+    files.save(folder / locate.READER, model, Subwords(tokenizer), config, half=False)
+    return folder

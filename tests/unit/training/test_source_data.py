@@ -1,0 +1,79 @@
+"""What a reader of sources is trained on: contexts, rates of replacement, what the teacher reads."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates
+from pronmetric.text.context import Source
+from pronmetric.training import source_data
+from pronmetric.training.batching import Step
+from pronmetric.training.examples import Corrupter
+from pronmetric.training.source_data import SourceData, SourceSteps, joined, translation, without_context
+
+ROW = {"text": "You saw her.", "context": ["It rained."], "source": "Ihr saht sie.", "source_context": ["Es regnete."]}
+TABLE = ConfusionTable({"you": {"we": 1}, "her": {"him": 1}})
+
+
+def made(**chances: float) -> Any:
+    return translation(ROW, np.random.default_rng(1), Corrupter(TABLE), CorruptionRates.raw(0.0), **chances).example
+
+
+def test_a_text_without_context_has_a_source_without_context() -> None:
+    assert made() == ("It rained.", "You saw her.", ((0, 3), (8, 11)), Source("Ihr saht sie.", ("Es regnete.",)))
+    assert made(alone=1.0) == without_context(made()) == ("", *made()[1:3], Source("Ihr saht sie."))
+    assert made(dropped=1.0).source is None and without_context(made(dropped=1.0)).source is None
+
+
+def test_a_joined_text_has_its_context_and_the_source_of_it() -> None:
+    found = joined({**ROW, "source_context": ["Es war kalt.", "Es regnete."]})
+    assert (found["text"], found["context"]) == ("It rained. You saw her.", [])
+    assert (found["source"], found["source_context"]) == ("Es regnete. Ihr saht sie.", ["Es war kalt."])
+    assert joined({**ROW, "context": []}) == {**ROW, "context": []}
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_a_text_is_joined_in_each_epoch_or_in_none(share: float) -> None:
+    settings: Any = SimpleNamespace(seed=1, source=SimpleNamespace(joined=share))
+    reads = [[source_data._as_read(ROW, index, settings) is not ROW for index in range(200)] for _ in range(2)]
+    assert reads[0] == reads[1] and abs(sum(reads[0]) / 200 - share) < 0.1
+
+
+def test_forms_that_only_a_source_decides_are_replaced_as_often_as_others(
+    monkeypatch: pytest.MonkeyPatch, train_settings: Any
+) -> None:
+    found: list[CorruptionRates] = []
+
+    def seen(row: Any, rng: Any, corrupter: Any, rates: CorruptionRates, **_: float) -> None:
+        found.append(rates)
+
+    monkeypatch.setattr(source_data, "translation", seen)
+    objective = train_settings({}).objective
+    assert objective.corruption.emphasis["you"] < 1
+    settings = SimpleNamespace(
+        objective=objective,
+        source=SimpleNamespace(same_slot_share=0.7, must_agree=0.5, dropped=0.1, alone=0.1, joined=0.0),
+        seed=1,
+        data=SimpleNamespace(micro_batch=64),
+        trainer=SimpleNamespace(accelerator="cpu"),
+    )
+    labeller: Any = None
+    steps = SourceSteps([], [ROW], labeller, Corrupter(TABLE), settings=settings)  # type: ignore[arg-type]
+    steps.items(Step("pairs", (0,), (0,)))
+    (rates,) = found
+    assert rates.emphasis == {} and (rates.same_slot_share, rates.must_agree) == (0.7, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "taught"), [(0.0, 2.0, ["pairs"]), (1.0, 2.0, ["passages", "pairs"]), (0.0, 0.0, [])]
+)
+def test_the_teacher_reads_only_what_is_learned_from_it(soft: float, hard: float, taught: list[str]) -> None:
+    data: Any = SimpleNamespace(
+        settings=SimpleNamespace(objective=SimpleNamespace(soft_detection=soft)), options=SimpleNamespace(hard=hard)
+    )
+    read: Any = SourceData.taught
+    assert read.fget(data) == taught
