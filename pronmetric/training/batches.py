@@ -153,11 +153,11 @@ class Labeller:
 
     def _teach(self, items: Sequence[LabelledExample]) -> Mapping[int, Sequence[Encoded]]:
         """The rows of each item in the teacher's pieces; nothing without a teacher."""
-        found: defaultdict[int, list[Encoded]] = defaultdict(list)
+        rows_of: defaultdict[int, list[Encoded]] = defaultdict(list)
         if self.teacher is not None:
             for row in self.teacher.encode([item.example for item in items]):
-                found[row.example].append(row)
-        return found
+                rows_of[row.example].append(row)
+        return rows_of
 
     def _label(
         self,

@@ -511,7 +511,7 @@ class PronounData(pl.LightningDataModule):
 
     def _frequency(self, gender_swap: float) -> dict[str, dict[str, float]]:
         """The frequency of each form in each slot, in about `COUNTED` passages drawn by their weights."""
-        found: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+        frequency: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
         weights = self._weights / self._weights.min(initial=np.inf)
         every = len(weights) // COUNTED + 1
         language = self.labeller.language
@@ -519,8 +519,8 @@ class PronounData(pl.LightningDataModule):
             words = language.words(text)
             for occurrence in language.find(text, words):
                 for place in language.places(words, occurrence.word):
-                    found[place][occurrence.form] += weight
-        return swap_frequency(found, gender_swap)
+                    frequency[place][occurrence.form] += weight
+        return swap_frequency(frequency, gender_swap)
 
     def _texts(self, most: int) -> Iterator[str]:
         """The texts of every n-th passage, so that they are fewer than about `most`."""
