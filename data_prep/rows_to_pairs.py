@@ -90,12 +90,13 @@ class RowPairs:
 
     def signed(self) -> dict[str, object]:
         """The settings as fields of a signature; files by their hash."""
+        files = {name: Path(value) for name, value in (("target", self.target), ("agreement", self.agreement))}
+        hashes = {name: manifest.sha256(path)[:16] for name, path in files.items() if path.is_file()}
         named = {"target": self.target, "inventory": self.inventory, "context_size": str(self.context_size)}
         named["agreement"] = self.agreement
         if self.agreement not in (GRAMMAR, NONE):
             named["min_agreement"] = str(self.min_agreement)
-        hashed = ((name, Path(value), value) for name, value in named.items())
-        return {name: manifest.sha256(path)[:16] if path.is_file() else value for name, path, value in hashed}
+        return {**named, **hashes}
 
     def row(self, value: Any, *, file: str, line: int) -> PairRow:
         """The row of a record; `line` is its number in the file, from 1, and its `seg` if it has none.
