@@ -6,7 +6,6 @@ system is wrong" is then no clean label. The source judges noisy pairs: one plac
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -31,7 +30,7 @@ Filter = Callable[[str, str], bool]
 GRAMMAR, NONE = "grammar", "none"
 CONTRADICTS, ALIKE = "source contradicts", "source supports both"
 EVIDENT = 1.0  # log-odds from which the source supports a form, and their difference from which it prefers one
-_JUDGED = re.compile(r"(kept|dropped)\.\w+ mismatch(\.|$)")
+_JUDGED = frozenset((outcome, f"{kind} mismatch") for outcome in ("kept", "dropped") for kind in ("system", "noisy"))
 Judge = Callable[[Pair], str | None]
 """Why a noisy pair has no clean label; None if it has."""
 LogOdds = Callable[[Text, int], float]
@@ -167,10 +166,10 @@ def _by_table(table: SourceTable, text: Text, start: int) -> float:
     return next((one.log_odds for each in table.evidence([Item(text.source, split, found)]) for one in each), 0.0)
 
 
-def clean_pair(pair: Pair, judged: Judge, counts: Counter[str]) -> Pair | None:
+def clean_pair(pair: Pair, judged: Judge, counts: Counter[tuple[str, ...]]) -> Pair | None:
     """The pair without the pronoun mismatches that have no clean label; None if no mismatch is left.
 
-    Counted are the pronoun mismatches: "kept.KIND mismatch", "dropped.KIND mismatch.REASON".
+    Counted are the pronoun mismatches: ("kept", "KIND mismatch"), ("dropped", "KIND mismatch", REASON).
     """
     kept = []
     noisy = noisy_references(pair) if pair.kind == "system" else iter([pair])
@@ -178,20 +177,22 @@ def clean_pair(pair: Pair, judged: Judge, counts: Counter[str]) -> Pair | None:
         reason = judged(next(noisy)) if mismatch.kind == "pronoun" else None
         if reason is None:
             kept.append(mismatch)
-            counts[f"kept.{pair.kind} mismatch"] += mismatch.kind == "pronoun"
+            counts["kept", f"{pair.kind} mismatch"] += mismatch.kind == "pronoun"
         else:
-            counts[f"dropped.{pair.kind} mismatch.{reason}"] += 1
+            counts["dropped", f"{pair.kind} mismatch", reason] += 1
     return replace(pair, mismatches=tuple(kept)) if kept else None
 
 
-def by_language(counts: Mapping[str, Mapping[str, int]], languages: Mapping[str, str]) -> dict[str, dict[str, int]]:
+def by_language(
+    counts: Mapping[str, Mapping[tuple[str, ...], int]], languages: Mapping[str, str]
+) -> dict[str, dict[tuple[str, ...], int]]:
     """The pronoun mismatches kept and dropped, by source language, of the test sets that were judged.
 
     counts: of each test set, named as in `clean_pair`. languages: the source language of each test set.
     """
-    found: dict[str, Counter[str]] = {}
+    sums: dict[str, Counter[tuple[str, ...]]] = {}
     for testset, each in counts.items():
-        judged = {name: count for name, count in each.items() if _JUDGED.match(name)}
+        judged = {name: count for name, count in each.items() if name[:2] in _JUDGED}
         if judged:
-            found.setdefault(languages[testset], Counter()).update(judged)
-    return {language: dict(found[language]) for language in sorted(found)}
+            sums.setdefault(languages[testset], Counter()).update(judged)
+    return {language: dict(sums[language]) for language in sorted(sums)}

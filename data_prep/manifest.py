@@ -92,11 +92,11 @@ def write(folder: Path, content: Mapping[str, Any]) -> None:
     (folder / NAME).write_text(text + "\n", encoding="utf-8")
 
 
-def nested(counts: Mapping[str, int]) -> dict[str, Any]:
-    """Counts named "stage.what" or "stage.what.why" as a tree."""
+def nested(counts: Mapping[tuple[str, ...], int]) -> dict[str, Any]:
+    """Counts named (stage, what) or (stage, what, why) as a tree."""
     tree: dict[str, Any] = {}
     for name in sorted(counts):
-        *stages, last = name.split(".")
+        *stages, last = name
         place = tree
         for stage in stages:
             place = place.setdefault(stage, {})

@@ -88,16 +88,16 @@ def system_pairs(
     *,
     forms: Collection[str],
     context_size: int,
-    counts: Counter[str],
+    counts: Counter[tuple[str, ...]],
     language: Language = ENGLISH,
 ) -> Iterator[Pair]:
     """The pairs of these documents that have a mismatch, segment by segment.
 
     `align` is called once for all of them. The context is the `context_size` previous reference sentences of the
-    document; the system's own are kept as well. `counts` is updated: "compared.outputs" (system outputs, once for each
-    reference), of these "identical" to the reference, with "no pronoun" in the reference, or "aligned"; of the aligned
-    ones those with "no mismatch"; "empty outputs", which are not compared; and "ref pronouns", the pronouns of the
-    compared references.
+    document; the system's own are kept as well. `counts` is updated, under "compared": "outputs" (of systems, once for
+    each reference), of these "identical" to the reference, with "no pronoun" in the reference, or "aligned"; of the
+    aligned ones those with "no mismatch"; "empty outputs", which are not compared; and "ref pronouns", the pronouns of
+    the compared references.
     """
     sent: deque[_Candidate] = deque()  # passed to the aligner, which reads ahead
 
@@ -124,27 +124,27 @@ def system_pairs(
         if found:
             yield _pair(candidate, found, context_size)
         else:
-            counts["compared.no mismatch"] += 1
+            counts["compared", "no mismatch"] += 1
 
 
 def _candidates(
-    document: Document, forms: Collection[str], counts: Counter[str], language: Language
+    document: Document, forms: Collection[str], counts: Counter[tuple[str, ...]], language: Language
 ) -> Iterator[_Candidate]:
     for index, segment in enumerate(document.segments):
         split = {system: language.words(text) for system, text in segment.hyps.items() if text.strip()}
-        counts["compared.empty outputs"] += (len(segment.hyps) - len(split)) * len(segment.refs)
+        counts["compared", "empty outputs"] += (len(segment.hyps) - len(split)) * len(segment.refs)
         for ref, better in segment.refs.items():
             ref_words = language.words(better)
             found = in_use(better, ref_words, forms, language)
             for system, hyp_words in split.items():
-                counts["compared.outputs"] += 1
-                counts["compared.ref pronouns"] += len(found)
+                counts["compared", "outputs"] += 1
+                counts["compared", "ref pronouns"] += len(found)
                 if segment.hyps[system] == better:
-                    counts["compared.identical"] += 1
+                    counts["compared", "identical"] += 1
                 elif not found:
-                    counts["compared.no pronoun"] += 1
+                    counts["compared", "no pronoun"] += 1
                 else:
-                    counts["compared.aligned"] += 1
+                    counts["compared", "aligned"] += 1
                     yield _Candidate(document, index, ref, system, ref_words, found, hyp_words)
 
 

@@ -35,7 +35,12 @@ from pronmetric.schema import Pair, Passage, Translation
 from pronmetric.text import strict_json
 
 STUDY = "development_study"
-_ALWAYS_COUNTED = ("compared.outputs", "kept.system", "kept.system with a pronoun mismatch", "kept.noisy")
+_ALWAYS_COUNTED = (
+    ("compared", "outputs"),
+    ("kept", "system"),
+    ("kept", "system with a pronoun mismatch"),
+    ("kept", "noisy"),
+)
 """Counts in the manifest of every test set, even if 0."""
 
 
@@ -77,7 +82,7 @@ class Result:
         self._ties = ties
         self._reader = reader
         self._seen: set[bytes] = set()
-        self._counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._counts: defaultdict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
         self._confusion: Counter[tuple[str, str]] = Counter()
         self._used: defaultdict[str, list[str]] = defaultdict(list)
         self._openings: defaultdict[str, set[str]] = defaultdict(set)
@@ -152,7 +157,7 @@ class Result:
             for testset, path in reporter.progress(files, "unique pairs", len(files), "test sets"):
                 read = self._survey.counts[testset.id].items()
                 self._counts[testset.id].update(dict.fromkeys(_ALWAYS_COUNTED, 0))
-                self._counts[testset.id].update({f"read.{name}": count for name, count in read})
+                self._counts[testset.id].update({("read", name): count for name, count in read})
                 self._counts[testset.id].update(_read_counts(path.with_suffix(".json")))
                 judged = self._judge(testset)
                 for row in arrow.read_rows(path):
@@ -179,49 +184,51 @@ class Result:
             return None
         return filters.judge(testset.source, filters.sources(discovery.read(testset)), self._reader)
 
-    def _sort(self, pair: Pair, counts: Counter[str], judged: filters.Judge | None) -> Iterator[tuple[str, Pair]]:
+    def _sort(
+        self, pair: Pair, counts: Counter[tuple[str, ...]], judged: filters.Judge | None
+    ) -> Iterator[tuple[str, Pair]]:
         """The pair with its split, and a copy in the study's form; nothing if it is dropped; counted."""
-        counts[f"found.{pair.kind}"] += 1
+        counts["found", pair.kind] += 1
         segment = SegmentId(pair.testset, pair.lp, pair.seg)
         if segment in self._survey.barred:
-            counts[f"dropped.{pair.kind}.copy on another side"] += 1
+            counts["dropped", pair.kind, "copy on another side"] += 1
             return
         tied = self._ties.has(pair)
         kept = pair if tied else filter_pair(pair, self._keep)
         if kept is None:
-            counts[f"dropped.{pair.kind}.agreement filter"] += 1
+            counts["dropped", pair.kind, "agreement filter"] += 1
             return
         if not self._is_new(pair.kind, pair.better, pair.worse):
-            counts[f"dropped.{pair.kind}.repeated"] += 1
+            counts["dropped", pair.kind, "repeated"] += 1
             return
         split = self._survey.splits[segment]
         if tied:
             if split == TRAIN:
-                counts["kept.tie"] += 1
+                counts["kept", "tie"] += 1
                 yield split, as_tie(pair)
             else:
-                counts["dropped.noisy.tie"] += 1
+                counts["dropped", "noisy", "tie"] += 1
             return
         if split == TRAIN and judged is not None:
             kept = filters.clean_pair(kept, judged, counts)
             if kept is None:
-                counts[f"dropped.{pair.kind}.source"] += 1
+                counts["dropped", pair.kind, "source"] += 1
                 return
-        counts[f"kept.{pair.kind}"] += 1
+        counts["kept", pair.kind] += 1
         if pair.kind == "system":
             wrong = [(m.ref_form, m.hyp_form) for m in kept.mismatches if m.kind == "pronoun"]
-            counts["kept.system with a pronoun mismatch"] += bool(wrong)
+            counts["kept", "system with a pronoun mismatch"] += bool(wrong)
             if split == TRAIN:
                 self._confusion.update(wrong)
         yield split, kept
         if split == DEVELOPMENT and pair.kind == "noisy" and self._settings.language.ruled:
             study = study_pair(kept)
             if study is None:
-                counts["dropped.study.not one word for one"] += 1
+                counts["dropped", "study", "not one word for one"] += 1
             elif not self._is_new("study", study.better, study.worse):
-                counts["dropped.study.repeated"] += 1
+                counts["dropped", "study", "repeated"] += 1
             else:
-                counts["kept.study"] += 1
+                counts["kept", "study"] += 1
                 yield STUDY, study
 
     def _is_new(self, *key: str) -> bool:
@@ -234,20 +241,20 @@ class Result:
     def _refuse_empty(self) -> None:
         """Raise an error with the cause if no pair with a pronoun-pronoun mismatch is left."""
         total = sum(self._counts.values(), Counter())
-        if total["kept.noisy"] or not self._settings.data.wmt:
+        if total["kept", "noisy"] or not self._settings.data.wmt:
             return
-        if not total["found.noisy"]:
+        if not total["found", "noisy"]:
             raise InputError(
-                f"data.wmt: none of {total['compared.outputs']:,} system outputs differs from its reference "
+                f"data.wmt: none of {total['compared', 'outputs']:,} system outputs differs from its reference "
                 f"in a pronoun of inventory={self._settings.inventory}",
                 file=", ".join(self._settings.data.wmt),
             )
-        if total["dropped.noisy.agreement filter"]:
+        if total["dropped", "noisy", "agreement filter"]:
             raise InputError(
-                f"filter.agreement={self._settings.filter.agreement} leaves none of {total['found.noisy']:,} pronoun "
-                "mismatches; choose another table, grammar or none"
+                f"filter.agreement={self._settings.filter.agreement} leaves none of {total['found', 'noisy']:,} "
+                "pronoun mismatches; choose another table, grammar or none"
             )
-        raise InputError(f"splits: each of {total['found.noisy']:,} pronoun mismatches has a copy in another split")
+        raise InputError(f"splits: each of {total['found', 'noisy']:,} pronoun mismatches has a copy in another split")
 
     def _check_ties(self, reporter: Reporter) -> None:
         """Report ties of the file that are no pair of this data; refuse a file without any other."""
@@ -290,7 +297,7 @@ class Result:
         held_out = self._survey.held_out[split]
         forms = self._settings.forms
         for doc in docs:
-            counts[f"documents.{doc.source}"] += 1
+            counts["documents", doc.source] += 1
             for passage in passages(
                 doc.lines,
                 source=doc.source,
@@ -300,15 +307,15 @@ class Result:
                 language=self._settings.language,
             ):
                 if not passage.spans:
-                    counts["dropped.no pronoun"] += 1
+                    counts["dropped", "no pronoun"] += 1
                 elif held_out.near(passage.text):
-                    counts["dropped.copy on another side"] += 1
+                    counts["dropped", "copy on another side"] += 1
                 elif not self._is_new("passage", passage.text):
-                    counts["dropped.repeated"] += 1
+                    counts["dropped", "repeated"] += 1
                 else:
-                    counts[f"kept.{doc.source}"] += 1
-                    counts["pronouns"] += len(passage.spans)
-                    counts[f"pieces.{doc.source}"] += estimate(passage.text, self._settings.language.writing)
+                    counts["kept", doc.source] += 1
+                    counts[("pronouns",)] += len(passage.spans)
+                    counts["pieces", doc.source] += estimate(passage.text, self._settings.language.writing)
                     if self._settings.data.coreference:
                         self._openings[split] |= openings([passage.text])
                     yield passage
@@ -323,13 +330,13 @@ class Result:
             rows = {split: stack.enter_context(arrow.RowFile(waiting / split, features)) for split in splits}
             for name, document, split in self._annotated(folders):
                 counts = self._counts[splits[split]]
-                counts[f"documents.{name}"] += 1
+                counts["documents", name] += 1
                 for passage in antecedents.passages(document):
                     if self._survey.held_out[split].near(passage.text):
-                        counts["dropped.copy on another side"] += 1
+                        counts["dropped", "copy on another side"] += 1
                     else:
-                        counts[f"kept.{name}"] += 1
-                        counts["antecedents"] += len(passage.antecedents)
+                        counts["kept", name] += 1
+                        counts[("antecedents",)] += len(passage.antecedents)
                         rows[split].add(passage)
         for split, name in splits.items():
             arrow.save_split(self._folder / name, waiting / split, features)
@@ -410,23 +417,25 @@ class Result:
             stream.unlink()
         return rows
 
-    def _new_translations(self, found: Iterable[Translation], counts: Counter[str]) -> Iterator[Translation]:
+    def _new_translations(
+        self, found: Iterable[Translation], counts: Counter[tuple[str, ...]]
+    ) -> Iterator[Translation]:
         for each in found:
             if self._is_new("translation", *each.context, each.text, each.language, each.source):
-                counts[f"kept.{each.language}.{each.kind}"] += 1
+                counts["kept", each.language, each.kind] += 1
                 yield each
             else:
-                counts["dropped.repeated"] += 1
+                counts["dropped", "repeated"] += 1
 
-    def _counted(self, pairs: Iterable[Pair], counts: Counter[str]) -> Iterator[Pair]:
+    def _counted(self, pairs: Iterable[Pair], counts: Counter[tuple[str, ...]]) -> Iterator[Pair]:
         for pair in pairs:
             if self._is_new(pair.kind, *pair.context, pair.better, pair.worse):
-                counts[f"kept.{pair.testset}.{pair.kind}"] += 1
+                counts["kept", pair.testset, pair.kind] += 1
                 yield pair
             else:
-                counts["dropped.repeated"] += 1
+                counts["dropped", "repeated"] += 1
 
 
-def _read_counts(path: Path) -> dict[str, int]:
-    found: dict[str, int] = strict_json.read(path, f"delete the folder {STAGES} and prepare again")
-    return found
+def _read_counts(path: Path) -> dict[tuple[str, ...], int]:
+    stored: list[tuple[list[str], int]] = strict_json.read(path, f"delete the folder {STAGES} and prepare again")
+    return {tuple(name): count for name, count in stored}

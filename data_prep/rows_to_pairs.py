@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from data_prep import manifest
-from data_prep.filters import Filter, agreement_filter, filter_pair
+from data_prep.filters import GRAMMAR, NONE, Filter, agreement_filter, filter_pair
 from data_prep.noise import noisy_references
 from data_prep.pairs import Aligner, system_pairs
 from pronmetric.alignment.aligner import TokenPair
@@ -27,8 +28,14 @@ if TYPE_CHECKING:
 
 REF, SYSTEM = "ref", "system"
 """The names of a reference and of a system that have none."""
-_CONFUSION = "confusion\t"
+_CONFUSION = "confusion"
+_BETWEEN = "\t"
 _MOST_SEG = 2**31 - 1
+
+
+def joined(*name: str) -> str:
+    """The name of a count, by stage, what and why, as one key of the JSON of a shard."""
+    return _BETWEEN.join(name)
 
 
 class PairRow(NamedTuple):
@@ -81,6 +88,16 @@ class RowPairs:
         """Raise InputError for a language, inventory or filter that there is not."""
         _ = self._forms, self._keep
 
+    def signed(self) -> dict[str, object]:
+        """The settings as fields of a signature; files by their hash."""
+        files = {name: Path(value) for name, value in (("target", self.target), ("agreement", self.agreement))}
+        hashes = {name: manifest.sha256(path)[:16] for name, path in files.items() if path.is_file()}
+        named = {"target": self.target, "inventory": self.inventory, "context_size": str(self.context_size)}
+        named["agreement"] = self.agreement
+        if self.agreement not in (GRAMMAR, NONE):
+            named["min_agreement"] = str(self.min_agreement)
+        return {**named, **hashes}
+
     def row(self, value: Any, *, file: str, line: int) -> PairRow:
         """The row of a record; `line` is its number in the file, from 1, and its `seg` if it has none.
 
@@ -122,9 +139,10 @@ class RowPairs:
     def pairs(self, rows: Iterable[PairRow], align: Aligner, counts: Counter[str]) -> Iterator[Pair]:
         """The pairs of rows that have a mismatch, each followed by its noisy references, without those filtered out.
 
-        Repeated pairs are not dropped. `counts` is updated as in `system_pairs`, and with "mismatches.KIND",
-        "found.KIND" and "dropped.KIND.agreement filter".
+        Repeated pairs are not dropped. At the end `counts` is updated as in `system_pairs`, and with the counts
+        "mismatches" and "found" of each kind and "dropped", KIND, "agreement filter", by their names in `joined`.
         """
+        tally: Counter[tuple[str, ...]] = Counter()
         waiting: deque[tuple[int, PairRow]] = deque()
 
         def documents() -> Iterator[Document]:
@@ -134,20 +152,21 @@ class RowPairs:
                 yield Document(row.testset, row.lp, row.doc, (segment,))
 
         found = system_pairs(
-            documents(), align, forms=self._forms, context_size=0, counts=counts, language=self._language
+            documents(), align, forms=self._forms, context_size=0, counts=tally, language=self._language
         )
         for pair in found:
             while waiting[0][0] < pair.seg:
                 waiting.popleft()
             made = self._placed(pair, waiting[0][1])
-            counts.update(f"mismatches.{mismatch.kind}" for mismatch in made.mismatches)
+            tally.update(("mismatches", mismatch.kind) for mismatch in made.mismatches)
             for each in (made, *noisy_references(made, self._language)):
-                counts[f"found.{each.kind}"] += 1
+                tally["found", each.kind] += 1
                 kept = filter_pair(each, self._keep)
                 if kept is None:
-                    counts[f"dropped.{each.kind}.agreement filter"] += 1
+                    tally["dropped", each.kind, "agreement filter"] += 1
                 else:
                     yield kept
+        counts.update({joined(*name): count for name, count in tally.items()})
 
     def _placed(self, pair: Pair, row: PairRow) -> Pair:
         return replace(
@@ -169,26 +188,22 @@ class RowPairs:
     def keep(self, row: Mapping[str, Any], counts: Counter[str]) -> None:
         """Count a pair that is kept, a row of the schema, as `prepare` does."""
         kind = row["kind"]
-        counts[f"kept.{kind}"] += 1
+        counts[joined("kept", kind)] += 1
         if kind == "system":
             wrong = [(each["ref_form"], each["hyp_form"]) for each in row["mismatches"] if each["kind"] == "pronoun"]
-            counts["kept.system with a pronoun mismatch"] += bool(wrong)
-            counts.update(f"{_CONFUSION}{form}\t{other}" for form, other in wrong)
+            counts[joined("kept", "system with a pronoun mismatch")] += bool(wrong)
+            counts.update(joined(_CONFUSION, *forms) for forms in wrong)
 
     def drop(self, row: Mapping[str, Any], counts: Counter[str]) -> None:
         """Count a pair that an earlier row has too."""
-        counts[f"dropped.{row['kind']}.repeated"] += 1
+        counts[joined("dropped", row["kind"], "repeated")] += 1
 
     def summary(self, counts: Mapping[str, int]) -> dict[str, Any]:
         """The counts and the confusions of a run, as the manifest of `prepare` and its confusion.json have them."""
-        wrong = {name: count for name, count in counts.items() if name.startswith(_CONFUSION)}
-        confusion: dict[str, dict[str, int]] = {}
-        for name in sorted(wrong):
-            form, other = name.removeprefix(_CONFUSION).split("\t")
-            confusion.setdefault(form, {})[other] = wrong[name]
-        kept = {f"kept.{kind}": 0 for kind in ("system", "system with a pronoun mismatch", "noisy")}
-        rest = {name: count for name, count in counts.items() if name not in wrong}
-        return {"counts": manifest.nested({**kept, **rest}), "confusion": confusion}
+        kept = (("kept", kind) for kind in ("system", "system with a pronoun mismatch", "noisy"))
+        named = dict.fromkeys(kept, 0) | {tuple(name.split(_BETWEEN)): count for name, count in counts.items()}
+        tree = manifest.nested(named)
+        return {"confusion": tree.pop(_CONFUSION, {}), "counts": tree}
 
     @staticmethod
     def to_row(pair: Pair) -> dict[str, Any]:

@@ -70,15 +70,15 @@ class Stages:
         self._used |= {path.name, counts_path.name}
         if not counts_path.exists():
             new = path.with_name(f"new-{path.name}")
-            counts: Counter[str] = Counter()
+            counts: Counter[tuple[str, ...]] = Counter()
             arrow.write_rows(new, self._pairs(testset, counts), arrow.pair_features())
             new.replace(path)
             new_counts = new.with_suffix(".json")
-            new_counts.write_text(strict_json.dump(counts, sort_keys=True), encoding="utf-8")
+            new_counts.write_text(strict_json.dump(sorted(counts.items())), encoding="utf-8")
             new_counts.replace(counts_path)
         return testset, path
 
-    def _pairs(self, testset: TestSet, counts: Counter[str]) -> Iterator[Pair]:
+    def _pairs(self, testset: TestSet, counts: Counter[tuple[str, ...]]) -> Iterator[Pair]:
         pairs = system_pairs(
             discovery.read(testset),
             self._aligner.align_all,
@@ -88,7 +88,7 @@ class Stages:
             language=self._settings.language,
         )
         for pair in pairs:
-            counts.update(f"mismatches.{mismatch.kind}" for mismatch in pair.mismatches)
+            counts.update(("mismatches", mismatch.kind) for mismatch in pair.mismatches)
             yield pair
             yield from noisy_references(pair, self._settings.language)
 

@@ -180,7 +180,7 @@ def output_documents(
     *,
     systems: int,
     seed: int,
-    counts: Counter[str],
+    counts: Counter[tuple[str, ...]],
     language: Language = ENGLISH,
 ) -> Iterator[EnglishDocument]:
     """Outputs of a split as plain English: runs of segments with exactly the pronoun forms of a reference.
@@ -206,16 +206,18 @@ def output_documents(
                 yield from _runs(texts, "wmt-system", f"{testset.id}/{name}/{document.doc}")
 
 
-def _with_forms(text: str | None, forms: list[list[str]], counts: Counter[str], language: Language) -> str | None:
+def _with_forms(
+    text: str | None, forms: list[list[str]], counts: Counter[tuple[str, ...]], language: Language
+) -> str | None:
     """The text if its pronoun forms are one of `forms`, else None; counted."""
     if not _is_filled(text):
-        counts["outputs.dropped.empty"] += 1
+        counts["outputs", "dropped", "empty"] += 1
         return None
     assert text is not None
     if find_forms(text, language) not in forms:
-        counts["outputs.dropped.other pronouns"] += 1
+        counts["outputs", "dropped", "other pronouns"] += 1
         return None
-    counts["outputs.taken"] += 1
+    counts["outputs", "taken"] += 1
     return text
 
 

@@ -65,14 +65,14 @@ def of_reversed(
     *,
     context_size: int,
     language: Language,
-    counts: Counter[str],
+    counts: Counter[tuple[str, ...]],
 ) -> Iterator[Translation]:
     """The originals of translations, for training; those that test or development also have are left out."""
 
     def take(text: str, segment: int) -> bool:
         if not found.held_out["train"].near(text):
             return True
-        counts["dropped.copy on another side"] += 1
+        counts["dropped", "copy on another side"] += 1
         return False
 
     for testset in testsets:
@@ -90,7 +90,7 @@ def of_testsets(
     context_size: int,
     language: Language,
     seed: int,
-    counts: Counter[str],
+    counts: Counter[tuple[str, ...]],
 ) -> Iterator[Translation]:
     """The references of a split with their sources and, of training, the outputs of `systems` systems of each test set.
 
@@ -117,7 +117,7 @@ def of_testsets(
                 if not free[segment]:  # noqa: B023
                     return False
                 taken = find_forms(text, language) in right[segment]  # noqa: B023
-                counts[f"outputs.{'taken' if taken else 'dropped.other pronouns'}"] += 1
+                counts["outputs", *(("taken",) if taken else ("dropped", "other pronouns"))] += 1
                 return taken
 
             for name in dict.fromkeys(name for segment in document.segments for name in segment.refs):
@@ -136,7 +136,7 @@ def _lines(
     take: Callable[[str, int], bool],
     context_size: int,
     language: Language,
-    counts: Counter[str],
+    counts: Counter[tuple[str, ...]],
 ) -> Iterator[Translation]:
     """The texts of a document that `take` wants and that have a pronoun, with the lines before them.
 
@@ -147,7 +147,7 @@ def _lines(
     for number, (segment, text) in enumerate(zip(document.segments, texts, strict=True)):
         source = (segment.src or "").strip()
         if text is None or not text.strip() or not source:
-            counts["dropped.empty"] += 1
+            counts["dropped", "empty"] += 1
             before.clear()
             continue
         if not take(text, number):
@@ -167,5 +167,5 @@ def _lines(
                 source_context=tuple(sources[-SOURCE_CONTEXT:]),
             )
         else:
-            counts["dropped.no pronoun"] += 1
+            counts["dropped", "no pronoun"] += 1
         before.append((source, text))

@@ -28,11 +28,12 @@ from benchmarks import pages
 from data_prep.wmt import corpus as wmt
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
+from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.main import main as pronmetric
+from pronmetric.cli.output import Notes
+from pronmetric.cli.run import ScoringRun
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.board.scored import BoardSet, Store
-from pronmetric.metric import PronounMetric
-from pronmetric.output.progress import progress
 from pronmetric.text.context import COMMON
 from tests.tools.browser import Browser, find
 
@@ -52,14 +53,15 @@ def size(testset: TestSet) -> int:
 
 def score(testsets: Sequence[TestSet], folder: Path, done: dict[str, Any], *, out: Path) -> str:
     """Score what is not in the folder, add each test set's figures to `done` and write `out`; the weights."""
-    metric = PronounMetric.from_pretrained(None)
+    scoring = ScoringRun(ModelFlags(), OutputFlags(), Notes(quiet=False))
+    metric = scoring.metric
     store = Store(
         folder,
-        lambda texts, advance: metric.stream(texts, advance=advance),
+        scoring.stream,
         metric.context_size,
         metric.language,
         lambda kind: metric.signature(context=kind, context_size=metric.context_size),
-        lambda name, total: progress(label=name, total=total, unit="texts"),
+        lambda name, total: scoring.progress(total, label=name),
     )
     for testset in sorted(testsets, key=size):
         cpu, wall = time.process_time(), time.perf_counter()

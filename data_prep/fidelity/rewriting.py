@@ -83,7 +83,13 @@ class Person(NamedTuple):
 
 
 def pairs(
-    document: Annotated, *, source: str, split: str, seed: int, near: Callable[[str], bool], counts: Counter[str]
+    document: Annotated,
+    *,
+    source: str,
+    split: str,
+    seed: int,
+    near: Callable[[str], bool],
+    counts: Counter[tuple[str, ...]],
 ) -> Iterator[Pair]:
     """Pairs for each person in each window of a document, one with each set of pronouns; windows overlap by half.
 
@@ -95,19 +101,20 @@ def pairs(
     for number, first in enumerate(range(0, max(1, int(begins[-1]) - WORDS // 2), WORDS // 2), start=1):
         shown = [part for part, at in zip(parts, begins[:-1], strict=True) if first <= at < first + WORDS]
         if not 0 < sum(len(part.words) for part in shown) <= LONGEST:
-            counts["windows.dropped.too long a sentence"] += 1
+            counts["windows", "dropped", "too long a sentence"] += 1
             continue
         if near(join(part.text for part in shown)):
-            counts["windows.dropped.copy on another side"] += 1
+            counts["windows", "dropped", "copy on another side"] += 1
             continue
         rng = np.random.default_rng([seed, len(split), number, *document.name.encode()])
         try:
             window = _Window(document, shown, common, rng, split, counts)
             found = list(window.pairs(f"{source}/{document.name}#{number}", source))
         except Unclean as why:
-            counts[f"windows.dropped.{why}"] += 1
+            counts["windows", "dropped", str(why)] += 1
             continue
-        counts["windows.rewritten" if found else "windows.dropped.no pronoun known from an earlier sentence"] += 1
+        outcome = ("rewritten",) if found else ("dropped", "no pronoun known from an earlier sentence")
+        counts["windows", *outcome] += 1
         yield from found
 
 
@@ -121,7 +128,7 @@ class _Window:
         common: frozenset[str],
         rng: np.random.Generator,
         split: str,
-        counts: Counter[str],
+        counts: Counter[tuple[str, ...]],
     ) -> None:
         self._shown, self._common, self._rng, self._split = shown, common, rng, split
         self._found = [find(part.text, part.words) for part in shown]
@@ -147,9 +154,9 @@ class _Window:
                 continue
             try:
                 self.people[entity] = self._person(mentions, own)
-                counts["people.rewritten"] += 1
+                counts["people", "rewritten"] += 1
             except Unclean as why:
-                counts[f"people.left.{why}"] += 1
+                counts["people", "left", str(why)] += 1
                 self.left |= {_GENDER[o.form] for _, o in own.values()}
         if gendered.keys() - owned:
             raise Unclean("pronoun of nobody annotated")

@@ -50,6 +50,11 @@ WordState = Literal["mean", "first"]
 Decision = Literal["score", "errors", "preference"]
 
 
+def architecture(encoder: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of an encoder's config that affect scores."""
+    return {key: value for key, value in encoder.items() if key not in _NO_SCORE}
+
+
 class Encoder(Record):
     """The encoder: its kind and its architecture, whose keys depend on the kind; Hugging Face's has no key `kind`."""
 
@@ -165,14 +170,13 @@ class Model(Settings):
         """What affects scores, independent of the order of keys and pronouns."""
         plain = self.to_config()
         shown = {key: plain[key] for key in _OF_SCORES if key in plain}
-        encoder = {key: value for key, value in plain["encoder"].items() if key not in _NO_SCORE}
         pair = {} if self.pair_head is None else {"pair_head": self.pair_head.heads}
         source = {} if self.source is None else {"source": self.source.model_dump(exclude={"model", "languages"})}
         return {
             **shown,
             **pair,
             **source,
-            "encoder": encoder,
+            "encoder": architecture(plain["encoder"]),
             "head": self.head.form,
             "pronouns": sorted(self.pronouns),
         }

@@ -11,7 +11,7 @@ from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, Group, flag, part, switch, whole
-from pronmetric.cli.run import choose_context, load_config, load_language, load_metric
+from pronmetric.cli.run import ScoringRun, choose_context, load_config, load_language
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.board import human, limits
 from pronmetric.lab.board.pages import TITLE
@@ -97,16 +97,17 @@ def run_build(task: BuildFlags) -> None:
         raise PronmetricError(
             f"the head of {task.model.model} gives no probabilities, which a board needs: give another model"
         )
-    metric = load_metric(model, note)
+    scoring = ScoringRun(model, task.out, note)
+    metric = scoring.metric
     store = Store(
         folder=Path(scores),
-        stream=lambda texts, advance: metric.stream(texts, batch_size=model.batch_size, advance=advance),
+        stream=scoring.stream,
         size=metric.context_size,
         language=metric.language,
         signature=lambda kind: metric.signature(
             context=kind, context_size=metric.context_size, counts=Counts(with_source=1)
         ),
-        bar=lambda name, total: output.bar(task.quiet, total=total, label=name),
+        progress=lambda name, total: scoring.progress(total, label=name),
     )
     uses = limits.uses(config)
     settings = Settings(

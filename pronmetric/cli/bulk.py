@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from data_prep import filters
-from data_prep.rows_to_pairs import RowPairs
+from data_prep.rows_to_pairs import RowPairs, joined
 from pronmetric import __version__
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.aligner import TokenPair
@@ -338,7 +337,7 @@ def run_prepare(task: PrepareFlags) -> None:
     read = [task.table.table, *(name for name in named if Path(name).is_file())]
     folder, sources = _find(task.files, task.workers, note, read=read)
     maker.check()
-    signed = Signature.of(version=__version__, **_pair_fields(maker), **task.table.signed())
+    signed = Signature.of(version=__version__, aligner="agreement", **maker.signed(), **task.table.signed())
     surveyed = _survey(task.files, sources, pairs.form(maker), note)
     planned = run.prepare(folder, surveyed, signed, pairs.RESULTS, rows=task.files.shard_rows)
     note.begin()
@@ -354,24 +353,11 @@ def _conf(name: str) -> dict[str, Any]:
     return dict(yaml.safe_load(files("pronmetric.conf").joinpath(name).read_text(encoding="utf-8")))
 
 
-def _pair_fields(maker: RowPairs) -> dict[str, object]:
-    """The fields of the signature; files by their hash."""
-    named = {"aligner": "agreement", "target": maker.target, "inventory": maker.inventory}
-    named |= {"context_size": str(maker.context_size), "agreement": maker.agreement}
-    if maker.agreement not in (filters.GRAMMAR, filters.NONE):
-        named["min_agreement"] = str(maker.min_agreement)
-    return {name: _hash(value) if name in ("target", "agreement") else value for name, value in named.items()}
-
-
-def _hash(value: str) -> str:
-    path = Path(value)
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else value
-
-
 def _print_pairs(counted: CountedRows, note: output.Notes) -> None:
     print(f"rows\t{counted.rows}")
     for kind in ("system", "noisy"):
-        print(f"{kind} pairs\t{counted.counts.get(f'kept.{kind}', 0)}")
+        number = counted.counts.get(joined("kept", kind), 0)
+        print(f"{kind} pairs\t{number}")
     _note_skipped(counted, note)
 
 

@@ -20,7 +20,7 @@ from pronmetric.lab.human import judged_pairs, pair_accuracy, pair_evaluation, p
 from pronmetric.lab.human import labelled_pronouns as labelled
 from pronmetric.lab.human import pair_baselines as pair_scores
 from pronmetric.lab.human.judged_pairs import PairScores
-from pronmetric.lab.human.labelled_pronouns import DetectionFigures, LabelledPronoun
+from pronmetric.lab.human.labelled_pronouns import LabelledPronoun
 from pronmetric.lab.human.pair_evaluation import Scores, Settings
 from pronmetric.lab.human.pair_sets import SHUFFLED, SPLITS, PairSet
 from pronmetric.output import targets
@@ -372,7 +372,15 @@ def _evaluate_pronouns(task: EvaluateFlags, file: str, note: Notes) -> None:
             for pronoun, score in zip(pronouns, scores.values, strict=True):
                 lines.write(strict_json.dump({"id": pronoun.id, "score": score}) + "\n")
     figures = labelled.evaluate(pronouns, scores.values, threshold=threshold, seed=task.seed)
-    output.write_json(task.to_json, _detection_content(task, scores, threshold, figures))
+    content = {
+        "input": task.pairs,
+        "scores": task.scores,
+        "signature": scores.signature,
+        "context": scores.context,
+        "threshold": threshold,
+        "counts": None if scores.counts is None else counts_entry(scores.counts),
+    }
+    output.write_json(task.to_json, {**content, **plain(figures)})
     unit, number = figures.resampled
     scored_by = task.scores if scores.context is None else f"context {scores.context}"
     print(f"{file}; {scored_by}; flagged below {threshold:g}; intervals resample {number} {unit}s")
@@ -421,24 +429,6 @@ def _score_pronouns(pronouns: Sequence[LabelledPronoun], task: EvaluateFlags, fi
 def _find_score(segment: SegmentScore, pronoun: LabelledPronoun) -> float | None:
     """The score of the found pronoun that overlaps the labelled one."""
     return next((p.score for p in segment.pronouns if p.start < pronoun.end and p.end > pronoun.start), None)
-
-
-def _detection_content(
-    task: EvaluateFlags, scores: PronounScores, threshold: float, figures: DetectionFigures
-) -> dict[str, Any]:
-    """All figures, for JSON."""
-    return {
-        "input": task.pairs,
-        "scores": task.scores,
-        "signature": scores.signature,
-        "context": scores.context,
-        "threshold": threshold,
-        "counts": None if scores.counts is None else counts_entry(scores.counts),
-        "resampled": list(figures.resampled),
-        "detection": plain(figures.whole),
-        "by_system": plain(figures.by_system),
-        "by_pronoun": plain(figures.by_pronoun),
-    }
 
 
 VERB = Command(

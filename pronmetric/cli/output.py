@@ -48,34 +48,8 @@ class Notes:
 
     def lengths(self, counts: Counts) -> None:
         """Note how many texts were changed to read them, and how many were too long for the encoder."""
-        read = {
-            "entities": counts.entities,
-            "odd apostrophes": counts.apostrophes,
-            "odd letters": counts.letters,
-            "mark-up": counts.markup,
-        }
-        if any(read.values()):
-            kinds = ", ".join(f"{what} in {number}" for what, number in read.items() if number)
-            self(f"read as plain text: {kinds} texts")
-        if counts.cut:
-            self(f"context cut on the left to fit the encoder: {counts.cut} of {counts.encoded} distinct texts")
-        if counts.windowed:
-            self(
-                f"longer than the encoder, split into windows, every pronoun scored: {counts.windowed} of "
-                f"{counts.encoded} distinct texts"
-            )
-        if counts.surplus:
-            self(
-                f"more pronouns than the head has slots, surplus pronouns not in the segment score: "
-                f"{counts.surplus} of {counts.encoded} distinct texts"
-            )
-        if counts.unread:
-            self(
-                f"words longer than the encoder reads, their ends ignored: in {counts.unread} of {counts.encoded} "
-                "distinct texts"
-            )
-        if counts.source_cut:
-            self(f"sources longer than the reader of sources, read in part: {counts.source_cut}")
+        for line in counts.notes():
+            self(line)
 
 
 class Lines:

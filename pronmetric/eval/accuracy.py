@@ -128,8 +128,8 @@ def confusions(references: Sequence[str], systems: Sequence[str], decisions: Dec
         count = counts.setdefault((reference, system), [0, 0])
         count[0] += 1
         count[1] += not right
-    found = [Confusion(ref, sys, pairs, wrong) for (ref, sys), (pairs, wrong) in counts.items()]
-    return sorted(found, key=lambda c: (-c.wrong, -c.pairs, c.reference, c.system))
+    counted = [Confusion(ref, sys, pairs, wrong) for (ref, sys), (pairs, wrong) in counts.items()]
+    return sorted(counted, key=lambda c: (-c.wrong, -c.pairs, c.reference, c.system))
 
 
 def _part(mask: NDArray[np.bool_], decisions: Decisions, clusters: Sequence[Hashable]) -> Accuracy:

@@ -94,12 +94,12 @@ def gwet_ac1_table(table: ArrayLike, *, level: float = LEVEL) -> Agreement:
     >>> round(a.ac1, 5), round(a.error, 5)
     (0.84933, 0.04322)
     """
-    found = gwet_ac1(confusion_ratings(table), level=level)
-    if found.error is None:
-        return found
-    error = found.error * float(np.sqrt((found.items - 1) / found.items))
-    low, high = _interval(found.ac1, error, found.items, level)
-    return replace(found, error=error, low=low, high=high)
+    agreement = gwet_ac1(confusion_ratings(table), level=level)
+    if agreement.error is None:
+        return agreement
+    error = agreement.error * float(np.sqrt((agreement.items - 1) / agreement.items))
+    low, high = _interval(agreement.ac1, error, agreement.items, level)
+    return replace(agreement, error=error, low=low, high=high)
 
 
 def gwet_ac1_published(ratings: ArrayLike) -> Agreement:
@@ -157,8 +157,8 @@ def clustered_interval(
         chance = (share * (1 - share)).sum(axis=1) / (r.shape[1] - 1)
         return ((drawn[:, 2] / drawn[:, 1] - chance) / (1 - chance))[None]
 
-    found = resample(draw, resamples=draws, width=len(sums), seed=seed)[0]
-    return None if 2 * len(found) < draws else percentile_interval(found, len(sums), level)
+    coefficients = resample(draw, resamples=draws, width=len(sums), seed=seed)[0]
+    return None if 2 * len(coefficients) < draws else percentile_interval(coefficients, len(sums), level)
 
 
 def confusion_ratings(table: ArrayLike) -> NDArray[np.int64]:

@@ -49,14 +49,14 @@ def places(
         return p is not None and p < alpha and first is not None and second is not None and first > second
 
     order = sorted(known, key=lambda k: -(scores[k] or 0.0))
-    found: list[Place | None] = [None] * len(scores)
+    placed: list[Place | None] = [None] * len(scores)
     cluster = 1
     for place, system in enumerate(order):
         if place and all(beats(a, b) for a in order[:place] for b in order[place:]):
             cluster += 1
         better, worse = (sum(beats(*pair) for pair in each) for each in _pairs(system, known))
-        found[system] = Place(cluster, 1 + better, len(known) - worse)
-    return found
+        placed[system] = Place(cluster, 1 + better, len(known) - worse)
+    return placed
 
 
 def _pairs(system: int, known: Sequence[int]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:

@@ -73,8 +73,8 @@ def detect(
         if value is None:
             return None
         drawn = (of(labels, values, each) for each in _weights(index, number, draws, seed))
-        found = [one for one in drawn if one is not None]  # a resample may have no wrong pronoun
-        ends = percentile_interval(found, number) if len(found) > 1 else None
+        areas = [one for one in drawn if one is not None]  # a resample may have no wrong pronoun
+        ends = percentile_interval(areas, number) if len(areas) > 1 else None
         return Estimate(value, *(ends or (None, None)))
 
     return Detection(

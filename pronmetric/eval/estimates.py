@@ -81,5 +81,5 @@ def difference_of_means(
         sums, sizes = np.bincount(index, values * chosen, number), np.bincount(index, chosen, number)
         return Totals(sums.astype(np.float64), sizes.astype(np.float64))
 
-    found = difference(side(one), side(~one), level=level)
-    return Estimate(found.value, found.low, found.high)
+    gap = difference(side(one), side(~one), level=level)
+    return Estimate(gap.value, gap.low, gap.high)

@@ -114,18 +114,18 @@ def tau(metric: ArrayLike, human: ArrayLike, *, variant: str = "b", threshold: f
     if variant == "c" and threshold:
         raise PronmetricError("variant c counts different scores, which no threshold defines; leave the threshold at 0")
     x, y = pair_scores(metric, human)
-    found = pairs(x, y, threshold=threshold)
-    surplus = found.concordant - found.discordant
-    ordered = found.concordant + found.discordant
+    counts = pairs(x, y, threshold=threshold)
+    surplus = counts.concordant - counts.discordant
+    ordered = counts.concordant + counts.discordant
     if variant == "b":
-        return divide(surplus, np.sqrt((ordered + found.human_ties) * (ordered + found.metric_ties)))
+        return divide(surplus, np.sqrt((ordered + counts.human_ties) * (ordered + counts.metric_ties)))
     if variant == "c":
         scores, classes = (~np.isnan(x)).sum(axis=1), np.minimum(_classes(x), _classes(y))
         return divide(2 * surplus, scores**2 * (classes - 1) / np.maximum(classes, 1))
     if variant == "10":
-        return divide(surplus - found.metric_ties, ordered + found.metric_ties)
-    right = found.concordant + found.both_ties
-    return divide(right if variant == "acc23" else 2 * right - found.all, found.all)
+        return divide(surplus - counts.metric_ties, ordered + counts.metric_ties)
+    right = counts.concordant + counts.both_ties
+    return divide(right if variant == "acc23" else 2 * right - counts.all, counts.all)
 
 
 def calibrate(metric: ArrayLike, human: ArrayLike, *, limit: int = PAIRS, seed: int = 0) -> Calibrated:
@@ -154,8 +154,8 @@ def calibrate(metric: ArrayLike, human: ArrayLike, *, limit: int = PAIRS, seed: 
     parts = list(_gains(x, y, groups) if share == 1 else _drawn_gains(x, y, groups, share, rng))
     differences, gains = (np.concatenate(column) for column in zip(*parts, strict=True))
     threshold = _best(differences, gains)
-    found = pairs(x, y, threshold=threshold)
-    return Calibrated(divide(found.concordant + found.both_ties, found.all), threshold, total, len(differences))
+    counts = pairs(x, y, threshold=threshold)
+    return Calibrated(divide(counts.concordant + counts.both_ties, counts.all), threshold, total, len(differences))
 
 
 def only_right(
@@ -288,15 +288,15 @@ def _count_ties(values: NDArray[np.intp]) -> float:
 
 def _inversions(ranks: NDArray[np.intp]) -> float:
     """The number of inversions, counted bit by bit in groups of equal higher bits, each in its original order."""
-    found = 0.0
+    total = 0.0
     for bit in range(int(ranks.max(initial=0)).bit_length()):
         order = np.argsort(ranks >> (bit + 1), kind="stable")
         high, ones = (ranks >> (bit + 1))[order], ((ranks >> bit) & 1)[order]
         before = np.cumsum(ones) - ones
         firsts = np.r_[True, high[1:] != high[:-1]]
         base = before[firsts][np.cumsum(firsts) - 1]
-        found += float(((before - base) * (1 - ones)).sum())
-    return found
+        total += float(((before - base) * (1 - ones)).sum())
+    return total
 
 
 def _classes(values: _Array) -> NDArray[np.intp]:

@@ -156,8 +156,8 @@ def matrix(
     """The p values of all pairs of metrics, each pair tested once; `advance` is called after each test."""
     p: dict[tuple[str, str], float | None] = {}
     for a, b in combinations(metrics, 2):
-        found = test(a, b)
-        p[a, b], p[b, a] = found.first_better, found.second_better
+        p_values = test(a, b)
+        p[a, b], p[b, a] = p_values.first_better, p_values.second_better
         if advance is not None:
             advance()
     return Matrix(tuple(metrics), tuple(tuple(p.get((a, b)) for b in metrics) for a in metrics))

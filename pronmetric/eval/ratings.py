@@ -136,7 +136,7 @@ def agreement(ratings: Ratings, *, variant: Variant = "gwet", formula: Formula =
     else:
         ac1 = gwet_ac1_table(ratings.table(0, 1)) if as_table else gwet_ac1(counts)
     by_pair = _by_pair(ratings)
-    estimates = [found.estimate for _, _, found in by_pair if found.estimate is not None]
+    estimates = [agreed.estimate for _, _, agreed in by_pair if agreed.estimate is not None]
     return Agreements(
         raters=ratings.raters,
         categories=ratings.categories,

@@ -180,8 +180,8 @@ def _ranks(values: _Array) -> _Array:
         equal = (values[:, :, None] == values[:, None, :]).sum(axis=2)
         return np.where(np.isnan(values), np.nan, below + (equal + 1) / 2)
     ranks = np.full(values.shape, np.nan)
-    for row, found in zip(values, ranks, strict=True):
+    for row, ranked in zip(values, ranks, strict=True):
         there = ~np.isnan(row)
         _, place, counts = np.unique(row[there], return_inverse=True, return_counts=True)
-        found[there] = (np.cumsum(counts) - (counts - 1) / 2)[place]
+        ranked[there] = (np.cumsum(counts) - (counts - 1) / 2)[place]
     return ranks

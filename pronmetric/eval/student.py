@@ -81,7 +81,7 @@ def _fraction(x: float, a: float, b: float) -> float:
     tiny = 1e-300
     c, d = 1.0, 1 - (a + b) * x / (a + 1)
     d = 1 / (d if abs(d) > tiny else tiny)
-    found = d
+    fraction = d
     for m in range(1, 1000):
         for term in (
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
@@ -89,7 +89,7 @@ def _fraction(x: float, a: float, b: float) -> float:
         ):
             d, c = 1 + term * d, 1 + term / c
             d, c = 1 / (d if abs(d) > tiny else tiny), c if abs(c) > tiny else tiny
-            found *= d * c
+            fraction *= d * c
         if abs(d * c - 1) < 1e-15:
             break
-    return found
+    return fraction

@@ -151,6 +151,30 @@ class Counts:
         for kind in frozenset[str]().union(*(readable(text).changes for text in texts)):
             setattr(self, kind, getattr(self, kind) + 1)
 
+    def notes(self) -> Iterator[str]:
+        """What a user should know: how many texts were changed to read them, and how many were too long."""
+        read = {
+            "entities": self.entities,
+            "odd apostrophes": self.apostrophes,
+            "odd letters": self.letters,
+            "mark-up": self.markup,
+        }
+        if any(read.values()):
+            kinds = ", ".join(f"{what} in {number}" for what, number in read.items() if number)
+            yield f"read as plain text: {kinds} texts"
+        of = f"of {self.encoded} distinct texts"
+        if self.cut:
+            yield f"context cut on the left to fit the encoder: {self.cut} {of}"
+        if self.windowed:
+            yield f"longer than the encoder, split into windows, every pronoun scored: {self.windowed} {of}"
+        if self.surplus:
+            why = "more pronouns than the head has slots, surplus pronouns not in the segment score"
+            yield f"{why}: {self.surplus} {of}"
+        if self.unread:
+            yield f"words longer than the encoder reads, their ends ignored: in {self.unread} {of}"
+        if self.source_cut:
+            yield f"sources longer than the reader of sources, read in part: {self.source_cut}"
+
 
 class Tally:
     """Running sums of one system's segments; keeps six numbers a segment, no text."""

@@ -17,7 +17,7 @@ import pronmetric
 from pronmetric.checkpoint import files, locate, weights
 from pronmetric.checkpoint.config import PAIR_HEAD, has_pair_head
 from pronmetric.checkpoint.files import Checkpoint
-from pronmetric.checkpoint.model_config import KEYS
+from pronmetric.checkpoint.model_config import KEYS, architecture
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import ERRORS, SCORE
@@ -25,13 +25,12 @@ from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.training import card, decision, recipe, source_reader
 from pronmetric.training.batches import Labeller
 from pronmetric.training.calibrate import natural_rate, on_references, recorded
+from pronmetric.training.datamodule import development_pairs
 from pronmetric.training.module import SUFFIX, accuracies
 from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.prepared import Prepared
 from pronmetric.training.run import Result
 from pronmetric.training.source_data import development
-
-FIGURES = {"noisy": "development", "study_form": "development_study"}
 
 
 def average(
@@ -43,7 +42,8 @@ def average(
         folders: checkpoints with the same kind of encoder and head, and the same scoring settings. The pair head
             is averaged over those that have one. If they differ in pair heads alone, the scores stay as they are.
         out: the folder to write.
-        data: the prepared folder whose development split calibrates it and chooses its tie threshold.
+        data: the prepared folder whose development splits calibrate it, choose its tie threshold and give its figures;
+            of pairs and references as many are drawn as `train` draws by default.
         shares: the weight of each checkpoint, above 0; None for equal weights.
         half: store the weights in half precision.
         seed: of the corruption for the calibration.
@@ -88,14 +88,13 @@ def average(
         )
     pairs = PairScorer(scorer, labeller, dtype=torch.bfloat16)
     figures: dict[str, float] = {}
-    for name, split in FIGURES.items():
-        rows = arrow.read_pairs(data, split, kinds=("pronoun",))
-        rows = rows.select([i for i, kind in enumerate(rows["kind"]) if kind == "noisy"])
+    for name, split, kind in (("noisy", "development", "noisy"), ("study_form", "development_study", None)):
+        rows = development_pairs(data, split, kind, most=usual["data.development"])
         if len(rows):
             for by, columns in pairs.columns(rows, context=context, label=split)[0].items():
                 if by != ERRORS:  # with one pronoun replaced they decide as the score does
-                    found = accuracies(columns)
-                    figures |= {f"development/{name}{SUFFIX[by]}{part}": value for part, value in found.items()}
+                    shares_right = accuracies(columns)
+                    figures |= {f"development/{name}{SUFFIX[by]}{part}": v for part, v in shares_right.items()}
     training: dict[str, Any] = {
         "version": pronmetric.__version__,
         "data": {"manifest": files.hash_file(data / arrow.MANIFEST), "splits": manifest["splits"]},
@@ -189,10 +188,10 @@ def mean_weights(states: Sequence[dict[str, torch.Tensor]], shares: Sequence[flo
     """The weighted mean of each tensor over those that have it; equal and integer tensors are taken as they are."""
     mean = {}
     for name in dict.fromkeys(name for state in states for name in state):
-        found = [(share, state[name]) for share, state in zip(shares, states, strict=True) if name in state]
-        whole, tensor = sum(share for share, _ in found), found[0][1]
-        equal = not tensor.is_floating_point() or all(torch.equal(tensor, each) for _, each in found)
-        weighted = [tensor] if equal else [share / whole * each for share, each in found]
+        own = [(share, state[name]) for share, state in zip(shares, states, strict=True) if name in state]
+        whole, tensor = sum(share for share, _ in own), own[0][1]
+        equal = not tensor.is_floating_point() or all(torch.equal(tensor, each) for _, each in own)
+        weighted = [tensor] if equal else [share / whole * each for share, each in own]
         mean[name] = torch.stack(weighted).sum(0)
     return mean
 
@@ -204,6 +203,8 @@ def _refuse_other_kind(first: Checkpoint, other: Checkpoint, folder: Path) -> No
             continue
         if key == "head":
             mine, theirs = ((part.config["head"]["kind"], part.config["head"]["slots"]) for part in (first, other))
+        if key == "encoder":
+            mine, theirs = (architecture(part.config["encoder"]) for part in (first, other))
         if mine != theirs:
             raise InputError(
                 f"its {key} differs from that of the first: only checkpoints of one kind can be averaged", file=folder

@@ -157,10 +157,10 @@ class Labeller:
         """The rows of each item in the teacher's pieces; None where there is no lesson."""
         if self.teacher is None or (self.taught is not None and name not in self.taught):
             return None
-        found: defaultdict[int, list[Encoded]] = defaultdict(list)
+        rows_of: defaultdict[int, list[Encoded]] = defaultdict(list)
         for row in self.teacher.encode([item.example for item in items]):
-            found[row.example].append(row)
-        return found
+            rows_of[row.example].append(row)
+        return rows_of
 
     def _label(
         self,

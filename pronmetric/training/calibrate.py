@@ -53,8 +53,8 @@ class Fit(NamedTuple):
 
 def recorded(config: Mapping[str, Any]) -> Fit | None:
     """The calibration that a checkpoint's config records, None if it has none."""
-    found = config.get("training", {}).get("calibration")
-    return None if found is None else Fit(**found)
+    record = config.get("training", {}).get("calibration")
+    return None if record is None else Fit(**record)
 
 
 def natural_rate(manifest: Mapping[str, Any]) -> float:
@@ -176,8 +176,8 @@ def to_training(
     replaced = float(sum((each == 0).sum() for each in labels))
     if replaced < FEWEST:
         return None
-    found = np.concatenate(labels)
-    return _fold(head, np.concatenate(logits), found, rate=replaced / len(found))
+    right = np.concatenate(labels)
+    return _fold(head, np.concatenate(logits), right, rate=replaced / len(right))
 
 
 def _head(scorer: PronounScorer) -> LogitHead:
@@ -206,8 +206,8 @@ def _logits(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The logit and the label of each pronoun."""
     examples = [item.example for item in items]
-    found = logits_of(scorer, collator, examples, dtype=dtype, label="calibration" if progress else None)
-    return np.concatenate(found), np.concatenate([item.right for item in items])
+    logits = logits_of(scorer, collator, examples, dtype=dtype, label="calibration" if progress else None)
+    return np.concatenate(logits), np.concatenate([item.right for item in items])
 
 
 @torch.inference_mode()
@@ -217,10 +217,10 @@ def logits_of(
     """The logits of each example's pronouns; `label` of the progress on stderr, None for none."""
     device = next(scorer.parameters()).device
     scorer = for_inference(scorer.eval(), dtype)
-    found = [np.zeros(len(example.spans), np.float32) for example in examples]
+    logits = [np.zeros(len(example.spans), np.float32) for example in examples]
     parts = list(cut_batches(collator.encode(examples), pieces=PIECES))
     for part in parts if label is None else report(parts, label=label, total=len(parts), unit="batches"):
         scores = scorer(collator.pad(part).to(device)).scores.cpu().numpy()
         for row, line in zip(part, scores, strict=True):
-            found[row.example][row.pronouns] = line[: len(row.pronouns)]
-    return found
+            logits[row.example][row.pronouns] = line[: len(row.pronouns)]
+    return logits

@@ -98,10 +98,10 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 
 def _reason(error: BaseException) -> str:
     """Why a file was not written: torch raises a RuntimeError after the OSError of the file."""
-    found: BaseException | None = error
-    while found is not None and not isinstance(found, OSError):
-        found = found.__context__
-    return (found.strerror if found is not None else None) or str(error).splitlines()[0]
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, OSError):
+        cause = cause.__context__
+    return (cause.strerror if cause is not None else None) or str(error).splitlines()[0]
 
 
 class ProgressBar(Callback):
@@ -148,5 +148,5 @@ class ProgressBar(Callback):
 
     def _figures(self, trainer: pl.Trainer) -> str:
         shown = {"loss": "train/loss", self.figure.split("/")[-1]: self.figure}
-        found = {name: trainer.callback_metrics.get(key) for name, key in shown.items()}
-        return ", ".join(f"{name} {float(value):.3g}" for name, value in found.items() if value is not None)
+        figures = {name: trainer.callback_metrics.get(key) for name, key in shown.items()}
+        return ", ".join(f"{name} {float(value):.3g}" for name, value in figures.items() if value is not None)

@@ -234,12 +234,12 @@ def _pairs(figures: Mapping[str, Any]) -> str:
     for part, title in _PARTS.items():
         if part not in figures:
             continue
-        found = figures[part]
+        own = figures[part]
         known = _KNOWN.get((figures["split"], part), "")
-        for kind, value in found["contexts"].items():
+        for kind, value in own["contexts"].items():
             counts = f"{value['equal']} / {value['null']}"
             rows.append([title, kind, str(value["pairs"]), _share(value), counts, known if kind == "common" else ""])
-        notes.append(f"{title}: {_counts(found['by_count'])}.")
+        notes.append(f"{title}: {_counts(own['by_count'])}.")
     header = ["pairs", "context", "number", "accuracy", "equal / null", _PAPER]
     title = f"### Reference against system and noisy reference ({_SPLITS[figures['split']]})\n\n"
     return title + "\n\n".join([_table(header, rows), *notes])
@@ -291,8 +291,8 @@ def _calibration(figures: Mapping[str, Any]) -> str:
 def _antecedents(figures: Mapping[str, Any]) -> str:
     rows = [
         [group, str(part["pronouns"]), method, *(_share(part[method][hit]) for hit in ("hit@1", "hit@3"))]
-        for group, found in figures["groups"].items()
-        for part in [found.get("antecedent")]
+        for group, group_figures in figures["groups"].items()
+        for part in [group_figures.get("antecedent")]
         if part is not None
         for method in ("attention", "nearest noun", "chance")
     ]
@@ -324,10 +324,10 @@ def _bias(figures: Mapping[str, Any]) -> str:
 
 
 def _fidelity(figures: Mapping[str, Any]) -> str:
-    groups = [(f"level {level}", found) for level, found in figures["levels"].items()]
+    groups = [(f"level {level}", shares) for level, shares in figures["levels"].items()]
     groups += [("rewritten documents", figures["rewritten"])] if "rewritten" in figures else []
     sets = ("all", "he", "she", "they", "it")
-    rows = [[name, *(_share(found[each]) if each in found else "" for each in sets)] for name, found in groups]
+    rows = [[name, *(_share(shares[each]) if each in shares else "" for each in sets)] for name, shares in groups]
     they, bias = figures["they"]["all"], figures["stereotypes"]
     share = bias["share"]
     return (
@@ -366,8 +366,7 @@ def _limits(config: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]) -> 
 
 def _data(manifest: Mapping[str, Any], manifest_hash: str) -> str:
     rows = [
-        [split, f"{found['rows']:,}", ", ".join(found["testsets"]) or "-"]
-        for split, found in manifest["splits"].items()
+        [split, f"{part['rows']:,}", ", ".join(part["testsets"]) or "-"] for split, part in manifest["splits"].items()
     ]
     sources = dict.fromkeys(
         ["wmt"] * ("wmt" in manifest["inputs"]) + [name.split("/")[0] for name in manifest["inputs"].get("english", {})]

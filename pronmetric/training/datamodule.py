@@ -516,7 +516,7 @@ class PronounData(pl.LightningDataModule):
 
     def _frequency(self, gender_swap: float) -> dict[str, dict[str, float]]:
         """The frequency of each form in each slot, in about `COUNTED` passages drawn by their weights."""
-        found: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+        frequency: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
         weights = self._weights / self._weights.min(initial=np.inf)
         every = len(weights) // COUNTED + 1
         language = self.labeller.language
@@ -524,8 +524,8 @@ class PronounData(pl.LightningDataModule):
             words = language.words(text)
             for occurrence in language.find(text, words):
                 for place in language.places(words, occurrence.word):
-                    found[place][occurrence.form] += weight
-        return swap_frequency(found, gender_swap)
+                    frequency[place][occurrence.form] += weight
+        return swap_frequency(frequency, gender_swap)
 
     def _texts(self, most: int) -> Iterator[str]:
         """The texts of every n-th passage, so that they are fewer than about `most`."""
@@ -576,26 +576,32 @@ class PronounData(pl.LightningDataModule):
 
     def _development_sets(self) -> list[tuple[str, Any, str]]:
         """Name, rows and context of each development set that has any."""
-        noisy = self._sample("development", "noisy")
+        most = self.settings.data.development
+        noisy = development_pairs(self.folder, "development", "noisy", most=most)
         sets = [
             ("noisy", noisy, self.context),
-            ("system", self._sample("development", "system"), self.context),
-            ("study_form", self._sample("development_study", None), self.context),
+            ("system", development_pairs(self.folder, "development", "system", most=most), self.context),
+            ("study_form", development_pairs(self.folder, "development_study", most=most), self.context),
             ("noisy_none", noisy, "none"),
         ]
         if self._has_fidelity:
-            sets.append((FIDELITY, self._sample(arrow.FIDELITY_SPLITS[1], FIDELITY), self.context))
+            fidelity = development_pairs(self.folder, arrow.FIDELITY_SPLITS[1], FIDELITY, most=most)
+            sets.append((FIDELITY, fidelity, self.context))
         return [each for each in sets if len(each[1])]
 
-    def _sample(self, split: str, kind: str | None) -> Any:
-        rows = arrow.read_pairs(self.folder, split, kinds=("pronoun",))
-        if kind is not None:
-            rows = rows.select(np.flatnonzero(_where(rows, lambda found: found == kind, "kind")))
-        most = self.settings.data.development
-        if most and len(rows) > most:
-            chosen = np.random.default_rng(0).choice(len(rows), most, replace=False)
-            rows = rows.select(np.sort(chosen))
-        return rows
+
+def development_pairs(folder: Path, split: str, kind: str | None = None, *, most: int) -> Any:
+    """The pairs of a kind in a development split that have a pronoun mismatch.
+
+    most: of more pairs so many are drawn, by seed 0; 0: all.
+    """
+    rows = arrow.read_pairs(folder, split, kinds=("pronoun",))
+    if kind is not None:
+        rows = rows.select(np.flatnonzero(_where(rows, lambda each: each == kind, "kind")))
+    if most and len(rows) > most:
+        chosen = np.random.default_rng(0).choice(len(rows), most, replace=False)
+        rows = rows.select(np.sort(chosen))
+    return rows
 
 
 def _pair_lengths(rows: Any, context: str, language: Language) -> np.ndarray:

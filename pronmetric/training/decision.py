@@ -68,8 +68,8 @@ def choose(scorer: PairScorer, folder: Path, *, context: str, most: int, progres
         return None
     kinds = np.array(rows["kind"])[numbers]
     pairs = {kind: count for kind in KINDS if (count := int((kinds == kind).sum()))}
-    accuracy = {by: {kind: accuracies(found[:, kinds == kind])[""] for kind in pairs} for by, found in columns.items()}
-    noisy = {by: tie_of(found[:, kinds == "noisy"]) for by, found in columns.items()}
+    accuracy = {by: {kind: accuracies(each[:, kinds == kind])[""] for kind in pairs} for by, each in columns.items()}
+    noisy = {by: tie_of(each[:, kinds == "noisy"]) for by, each in columns.items()}
     ties = {by: tie for by, tie in noisy.items() if tie is not None}
     given = [by for by in DECISIONS if by in accuracy]
     best = max(given, key=lambda by: float(np.mean(list(accuracy[by].values()))))
@@ -87,25 +87,14 @@ def add_to_config(config: Mapping[str, Any], choice: Choice | None) -> dict[str,
     return {**rest, checkpoint_config.DECISION: choice.by, checkpoint_config.TIES: ties, "training": training}
 
 
-def choose_tie(scorer: PairScorer, folder: Path, *, context: str) -> TieThreshold | None:
-    """The threshold of scores from all noisy development pairs of the prepared `folder`; None without such pairs.
-
-    The scorer's head is calibrated. Pairs with a text that is split into windows, or has no score, are left out.
-    """
-    rows = arrow.read_pairs(folder, "development", kinds=("pronoun",))
-    rows = rows.select([i for i, kind in enumerate(rows["kind"]) if kind == "noisy"])
-    columns, numbers = scorer.columns(rows, context=context)
-    return tie_of(columns[SCORE]) if len(numbers) else None
-
-
 def tie_of(columns: np.ndarray) -> TieThreshold | None:
     """The threshold for the numbers of the better and the worse texts, the first two of the columns (4, pairs)."""
-    found = np.abs(columns[0] - columns[1])
-    found = found[np.isfinite(found)]
-    if not len(found):
+    gaps = np.abs(columns[0] - columns[1])
+    gaps = gaps[np.isfinite(gaps)]
+    if not len(gaps):
         return None
-    threshold = float(f"{choose_threshold(found, PEOPLES_RATE):.6g}")  # rounded as in the signature
-    return TieThreshold(threshold, len(found), int((found <= threshold).sum()), PEOPLES_RATE)
+    threshold = float(f"{choose_threshold(gaps, PEOPLES_RATE):.6g}")  # rounded as in the signature
+    return TieThreshold(threshold, len(gaps), int((gaps <= threshold).sum()), PEOPLES_RATE)
 
 
 def add_tie(config: Mapping[str, Any], tie: TieThreshold | None, table: ConfusionTable) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def _rows(figures: Mapping[str, float], shipped: Mapping[str, float]) -> Iterato
         for part, more in PARTS.items():
             names = [f"{_START}{name}{head}{part}" for head in ("", f"_{PREFERENCE}")]
             if any(each in figures for each in names):
-                yield more or what, *(_percent(found.get(each)) for found in (figures, shipped) for each in names)
+                yield more or what, *(_percent(run.get(each)) for run in (figures, shipped) for each in names)
 
 
 def _percent(share: float | None) -> str:

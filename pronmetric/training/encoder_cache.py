@@ -40,9 +40,9 @@ class States(Mapping[bytes, np.ndarray]):
         """Read the rows that this process or another added since."""
         path = self.folder / "places"
         size = path.stat().st_size // _PLACE.itemsize if path.exists() else 0
-        found = np.fromfile(path, _PLACE, count=size).tolist() if size else []
-        self._places = {name: (begin, end) for name, begin, end in found}
-        self._end = found[-1][2] if found else 0
+        places = np.fromfile(path, _PLACE, count=size).tolist() if size else []
+        self._places = {name: (begin, end) for name, begin, end in places}
+        self._end = places[-1][2] if places else 0
         shape = (self._end, self.width)
         file = self.folder / "states"
         self._values = np.memmap(file, np.float16, "r", shape=shape) if self._end else np.zeros(shape, np.float16)
@@ -128,5 +128,5 @@ def fill(
 def _read(encoder: Encoder, collator: Collator, rows: Sequence[Encoded]) -> list[np.ndarray]:
     assert isinstance(encoder, nn.Module)
     batch = collator.pad(rows).to(next(encoder.parameters()).device)
-    found = read(encoder, batch.ids, batch.piece_mask).to(torch.float16).cpu().numpy()
-    return [states[: len(row.ids)] for states, row in zip(found, rows, strict=True)]
+    computed = read(encoder, batch.ids, batch.piece_mask).to(torch.float16).cpu().numpy()
+    return [states[: len(row.ids)] for states, row in zip(computed, rows, strict=True)]

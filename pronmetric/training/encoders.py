@@ -135,8 +135,8 @@ def load_pretrained(
         PronmetricError: neither the package nor the folder exists, and the network is not allowed or fails; or the
             files are not a complete encoder.
     """
-    found = _in_package(package) if package else None
-    source = str(found or name)
+    packaged = _in_package(package) if package else None
+    source = str(packaged or name)
     local = not allow_network or Path(source).is_dir()
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=local, trust_remote_code=False)

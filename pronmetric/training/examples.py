@@ -89,11 +89,11 @@ def passage(
     if rng.random() < settings.context:
         before, text = _halves(text, rng, language)
     split = language.words(text)
-    found = language.find(text, split)
+    occurrences = language.find(text, split)
     rates = draw_rates(rng, settings)
     result = corrupt(
         text,
-        found,
+        occurrences,
         rng,
         rates,
         table=corrupter.table,
@@ -106,7 +106,7 @@ def passage(
         flatten = language.writing.flatten
         example = Example(flatten(before), flatten(result.text), result.spans)
     right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)
-    slots = _likeliest_slots(text, found, result.forms, language) if settings.adjusted else ()
+    slots = _likeliest_slots(text, occurrences, result.forms, language) if settings.adjusted else ()
     return LabelledExample(example, right, True, _antecedents(row, natural, example), slots)
 
 
@@ -140,11 +140,11 @@ def _swap_genders_and_names(text: str, rng: np.random.Generator, names: Names | 
 
 
 def _likeliest_slots(
-    text: str, found: Sequence[Occurrence], forms: Sequence[str], language: Language
+    text: str, occurrences: Sequence[Occurrence], forms: Sequence[str], language: Language
 ) -> tuple[tuple[str, str] | None, ...]:
     """Slot and current form of each third-person pronoun, None if the form is not of the first grade."""
     split, slots = language.words(text), []
-    for old, form in zip(found, forms, strict=True):
+    for old, form in zip(occurrences, forms, strict=True):
         likeliest = {old.form, *next(iter(language.grades(split, old.word)), ())} & referents(language).keys()
         slots.append((language.slot(split, old.word), form) if form in likeliest else None)
     return tuple(slots)
@@ -165,14 +165,14 @@ def _antecedents(row: Mapping[str, Any], natural: Example, example: Example) -> 
         return ()
     numbers = {position: number for number, position in enumerate(before)}
     after = {position: number for number, position in enumerate(_positions(example))}
-    found = []
+    slots = []
     for start, _ in natural.spans:
         own = after.get((1, start))
         antecedent = [before[word] for word in known.get(numbers.get((1, start), -1), ())]
-        found.append(
+        slots.append(
             () if own is None else tuple(after[position] - own for position in antecedent if position in after)
         )
-    return tuple(found)
+    return tuple(slots)
 
 
 def _positions(example: Example) -> list[tuple[int, int]]:
@@ -203,8 +203,8 @@ def add_noise(
 ) -> LabelledExample:
     """A text in its clean context with about `rate` of its pronouns replaced, drawn from the raw confusion counts."""
     split = language.words(text)
-    found = language.find(text, split)
-    result = corrupt(text, found, rng, CorruptionRates.raw(rate), table=table, language=language, words=split)
+    occurrences = language.find(text, split)
+    result = corrupt(text, occurrences, rng, CorruptionRates.raw(rate), table=table, language=language, words=split)
     example = Example(context, result.text, result.spans)
     if rng.random() < plain:
         flatten = language.writing.flatten
@@ -275,10 +275,10 @@ def _noisy_anew(
     row: Mapping[str, Any], rng: np.random.Generator, table: ConfusionTable, language: Language
 ) -> Mapping[str, Any]:
     """A row of kind "noisy" with one pronoun of the better text replaced; `row` if none can be replaced."""
-    found = [occurrence for occurrence in language.find(row["better"]) if table.probability(occurrence.form)]
-    if not found:
+    occurrences = [occurrence for occurrence in language.find(row["better"]) if table.probability(occurrence.form)]
+    if not occurrences:
         return row
-    old = found[int(rng.integers(len(found)))]
+    old = occurrences[int(rng.integers(len(occurrences)))]
     new = table.draw(rng, old.form)
     assert new is not None
     if language.same(old.form, new):
@@ -297,23 +297,23 @@ def _make_tie(row: Mapping[str, Any], rng: np.random.Generator, language: Langua
     """
     better, context = row["better"], row["context"]
     split, others = language.words(better), language.demonstratives
-    found = [
+    occurrences = [
         o
         for o in language.find(better, split)
         if o.form in others and language.slot(split, o.word).startswith("demonstrative")
     ]
-    if context and (not found or rng.random() < 0.5):
+    if context and (not occurrences or rng.random() < 0.5):
         longer = f"{context[-1]} {better}"
         return {**row, "kind": TIE, "worse": longer, "system_context": context[:-1]}
-    if not found:
+    if not occurrences:
         return row
-    old = found[int(rng.integers(len(found)))]
+    old = occurrences[int(rng.integers(len(occurrences)))]
     worse = replace(better, old.start, old.end, others[old.form])
     return {**row, "kind": TIE, "worse": worse, "system_context": context}
 
 
-def _spans(found: Sequence[Occurrence]) -> tuple[tuple[int, int], ...]:
-    return tuple((o.start, o.end) for o in found)
+def _spans(occurrences: Sequence[Occurrence]) -> tuple[tuple[int, int], ...]:
+    return tuple((o.start, o.end) for o in occurrences)
 
 
 def log_odds(items: Iterable[LabelledExample]) -> dict[tuple[str, str], float]:

@@ -62,9 +62,9 @@ class FormReader:
         known = inspect.signature(model.forward).parameters
         others = set(getattr(model.config, "layer_types", None) or ()) - _ATTENTION
         if others or "past_key_values" not in known:
-            found = f"layers of type {', '.join(sorted(others))}" if others else type(model).__name__
+            given = f"layers of type {', '.join(sorted(others))}" if others else type(model).__name__
             raise InputError(
-                f"expected a causal model with attention alone, whose keys and values are cached, got {found}",
+                f"expected a causal model with attention alone, whose keys and values are cached, got {given}",
                 file=folder,
             )
         self._has_places = "position_ids" in known
@@ -93,13 +93,13 @@ class FormReader:
         slots finished since the last call.
         """
         encoded = [_split([self._encode(text) for text in texts]) for texts in slots]
-        found: list[list[float]] = [[]] * len(slots)
+        by_slot: list[list[float]] = [[]] * len(slots)
         for batch in _batches(encoded):
             for place, numbers in zip(batch, self._read([encoded[place] for place in batch]), strict=True):
-                found[place] = numbers
+                by_slot[place] = numbers
             if advance is not None:
                 advance(len(batch))
-        return found
+        return by_slot
 
     def _encode(self, text: str) -> list[int]:
         return [self._first, *self._tokenizer(text, add_special_tokens=False)["input_ids"]]

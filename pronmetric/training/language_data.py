@@ -44,7 +44,7 @@ class Rows(Dataset[WordBatch]):
     def __getitem__(self, step: Step) -> WordBatch:
         """One batch."""
         texts = [self.texts[row] for row in step.rows]
-        words = [found.ids for found in self.vocabulary(texts)]
+        words = [encoded.ids for encoded in self.vocabulary(texts)]
         longest = max(map(len, words))
         ids = np.full((len(texts), longest), self.vocabulary.pad)
         characters = np.tile(self.characters.pad, (len(texts), longest, 1))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pytorch_lightning as pl
@@ -25,7 +25,7 @@ from pronmetric.nn.inference import for_inference
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.training.batches import Labelled
 from pronmetric.training.callbacks import may_wait
-from pronmetric.training.settings import Adamw, Detection, Logistic, Margin, Pairs, Sgd
+from pronmetric.training.settings import Adam, Adamw, Detection, Logistic, Margin, Pairs, Sgd
 from pronmetric.training.teacher import Answer, Teacher
 
 SUFFIX = {SCORE: "", ERRORS: "_errors", PREFERENCE: "_preference"}  # of the figures' names
@@ -33,6 +33,7 @@ Columns = dict[str, np.ndarray]
 """For each of `DECISIONS` that a scorer gives, (4, pairs): the numbers of the better and of the worse texts, higher is
 better, then the texts' numbers of pronouns."""
 DTYPES = {"16-mixed": torch.float16, "bf16-mixed": torch.bfloat16}  # of products, by Lightning's names
+Item = TypeVar("Item")
 NOT_FINITE_CURE = "give another out= and a lower optim.lr or optim.head_lr, or trainer.precision=32"
 
 
@@ -80,7 +81,7 @@ class ScorerModule(pl.LightningModule):
         self.length = length
         self.seed = seed
         self.figures: dict[str, float] = {}
-        self._found: dict[str, list[np.ndarray]] = {}
+        self._columns: dict[str, list[np.ndarray]] = {}
         self._unread: list[tuple[int, Tensor]] = []  # steps and their losses, which the host has not seen yet
         self._inference = (scorer,)  # inside a tuple torch does not register it
         layers = self.scorer.encoder.layers()
@@ -108,17 +109,17 @@ class ScorerModule(pl.LightningModule):
         returned loss is that of all batches.
         """
         trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
-        earlier, found = Gradients(trained), defaultdict[str, list[Tensor]](list)
+        earlier, logged = Gradients(trained), defaultdict[str, list[Tensor]](list)
         left = sum(map(len, batches))
         for items in batches:
-            torch.manual_seed(self.seed * 1_000_003 + self.global_step)  # a resumed run draws the same dropout
+            seed_step(self.seed, self.global_step)
             whole = sum(map(self.counts, items), start=Counter())
             for item in items:
                 own = self.counts(item)
                 parts = self.losses(self.scorer(item.batch), item)
                 for name, part in parts.items():  # means, each over its number of pronouns or pairs
                     parts[name] = part * (own[name] / max(1, whole[name]) / len(batches))
-                    found[name].append(parts[name].detach())
+                    logged[name].append(parts[name].detach())
                 loss = sum((self._weight(name) * part for name, part in parts.items()), start=parts["detection"] * 0)
                 left -= 1
                 if left:
@@ -131,7 +132,7 @@ class ScorerModule(pl.LightningModule):
         self._check_losses()
         rows = sum(len(item.batch.ids) for items in batches for item in items)
         self.log("epoch", self.global_step / self.length.epoch)
-        self.log_dict({f"train/{name}": torch.stack(parts).sum() for name, parts in found.items()}, batch_size=rows)
+        self.log_dict({f"train/{name}": torch.stack(parts).sum() for name, parts in logged.items()}, batch_size=rows)
         self.log("train/loss", total.detach(), prog_bar=True, batch_size=rows, sync_dist=True)
         return total
 
@@ -227,7 +228,7 @@ class ScorerModule(pl.LightningModule):
         with torch.autocast(item.batch.ids.device.type, enabled=False):
             columns = pair_columns(self._inference[0], item)
         for name in (SCORE, PREFERENCE) if PREFERENCE in columns else (SCORE,):
-            self._found.setdefault(item.name + SUFFIX[name], []).append(columns[name])
+            self._columns.setdefault(item.name + SUFFIX[name], []).append(columns[name])
 
     def on_validation_epoch_end(self) -> None:
         """Pair accuracy of each development set (equal and null are wrong), by each head.
@@ -235,14 +236,16 @@ class ScorerModule(pl.LightningModule):
         `development/accuracy` is the mean over the sets in the run's context: of system outputs by the pair head where
         there is one, else by the score.
         """
-        found = {name: accuracies(np.concatenate(parts, axis=1)) for name, parts in self._found.items()}
-        self._found.clear()
+        figures = {name: accuracies(np.concatenate(parts, axis=1)) for name, parts in self._columns.items()}
+        self._columns.clear()
         self._inference = (self.scorer,)
-        self.figures = {f"development/{name}{part}": v for name, parts in found.items() for part, v in parts.items()}
+        self.figures = {f"development/{name}{part}": v for name, parts in figures.items() for part, v in parts.items()}
         self.log_dict({**self.figures, "epoch": self.global_step / self.length.epoch}, sync_dist=True)
-        chosen = {name: parts[""] for name, parts in found.items() if not name.endswith(("_none", SUFFIX[PREFERENCE]))}
-        if (by_pair_head := f"system{SUFFIX[PREFERENCE]}") in found:
-            chosen["system"] = found[by_pair_head][""]
+        chosen = {
+            name: parts[""] for name, parts in figures.items() if not name.endswith(("_none", SUFFIX[PREFERENCE]))
+        }
+        if (by_pair_head := f"system{SUFFIX[PREFERENCE]}") in figures:
+            chosen["system"] = figures[by_pair_head][""]
         accuracy = float(np.mean(list(chosen.values())))
         self.figures["development/accuracy"] = accuracy
         self.log("development/accuracy", accuracy, prog_bar=True, sync_dist=True)
@@ -330,6 +333,53 @@ class _Known(torch.autograd.Function):
         return scale, None, *(None if one is None else one.mul_(scale) for one in known)
 
 
+class LanguageTraining(pl.LightningModule):
+    """Trains a model of language by the mean loss of its batches; `figures` are those of the last validation.
+
+    Args:
+        optim: AdamW with linear warm-up and linear decay to 0, over the weights that are trained.
+        length: of the run, for the schedule and the logs.
+        seed: of the run; the dropout of a step depends only on the seed and the step.
+    """
+
+    def __init__(self, *, optim: Adam, length: Length, seed: int) -> None:
+        super().__init__()
+        self.optim, self.length, self.seed = optim, length, seed
+        self.figures: dict[str, float] = {}
+
+    def step(self, items: Sequence[Item], loss_of: Callable[[Item], Float[Tensor, ""]], *, rows: int) -> Tensor:
+        """The mean of the losses of a step's batches, which have so many rows; it is logged."""
+        earlier = Gradients(self._trained())
+        for number, item in enumerate(items, start=1):
+            seed_step(self.seed, self.global_step)
+            loss = loss_of(item) / len(items)
+            refuse_not_finite(loss, step=self.global_step + 1)
+            if number < len(items):
+                earlier.add(loss)
+        total = earlier.append_to(loss)
+        self.log("epoch", self.global_step / self.length.epoch)
+        self.log("train/loss", total.detach(), prog_bar=True, batch_size=rows)
+        return total
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Save the figures of the last validation with the weights."""
+        checkpoint["figures"] = self.figures
+
+    def configure_optimizers(self) -> OptimizerLRScheduler:
+        """See `optim`."""
+        groups = parameter_groups(self._trained(), self.optim.lr, self.optim.weight_decay)
+        optimizer = torch.optim.AdamW(groups, betas=(0.9, self.optim.beta2))
+        return warm_up_and_decay(optimizer, warmup=self.optim.warmup, steps=self.length.steps)
+
+    def _trained(self) -> list[torch.nn.Parameter]:
+        return [parameter for parameter in self.parameters() if parameter.requires_grad]
+
+
+def seed_step(seed: int, step: int) -> None:
+    """Seed the dropout of a step, which a resumed run draws again."""
+    torch.manual_seed(seed * 1_000_003 + step)
+
+
 def refuse_not_finite(loss: Tensor, *, step: int) -> None:
     """Stop a run whose loss is infinite or NaN.
 
@@ -359,11 +409,11 @@ def text_values(scorer: PronounScorer, batch: Batch) -> dict[str, Float[Tensor, 
 
 def pair_columns(scorer: PronounScorer, item: Labelled) -> Columns:
     """The numbers of a batch's pairs."""
-    count, found = item.batch.pronoun_mask.sum(1), {}
+    count, columns_of = item.batch.pronoun_mask.sum(1), {}
     for name, value in text_values(scorer, item.batch).items():
         columns = (value[item.better], value[item.worse], count[item.better], count[item.worse])
-        found[name] = np.stack([column.cpu().numpy() for column in columns])
-    return found
+        columns_of[name] = np.stack([column.cpu().numpy() for column in columns])
+    return columns_of
 
 
 def accuracies(columns: np.ndarray) -> dict[str, float]:
@@ -375,11 +425,11 @@ def accuracies(columns: np.ndarray) -> dict[str, float]:
     better, worse, more, less = columns
     decisions = decide(better.tolist(), worse.tolist())
     parts = accuracy_by_count(more.tolist(), less.tolist(), decisions, [0] * len(better))
-    found = {"": float(decisions.right.mean())}
+    figures = {"": float(decisions.right.mean())}
     if parts.unequal is not None and parts.fewer_won is not None:
-        found |= {"_unequal": parts.unequal.accuracy, "_fewer_won": parts.fewer_won.value}
-        found |= {"_equal": parts.equal.accuracy} if parts.equal is not None else {}
-    return found
+        figures |= {"_unequal": parts.unequal.accuracy, "_fewer_won": parts.fewer_won.value}
+        figures |= {"_equal": parts.equal.accuracy} if parts.equal is not None else {}
+    return figures
 
 
 def parameter_groups(parameters: list[torch.nn.Parameter], rate: float, decay: float) -> list[dict[str, Any]]:

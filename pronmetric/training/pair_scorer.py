@@ -53,8 +53,8 @@ class PairScorer:
                 counts.append([len(text.spans) for text in both])
         sizes = np.array(counts, dtype=float).reshape(-1, 2).T  # (2, pairs)
         names = values[0][0] if values else ()
-        found = {by: np.array([[side[by] for side in both] for both in values]).T for by in names}
-        return {by: np.concatenate([each, sizes]) for by, each in found.items()}, np.array(numbers, dtype=np.int64)
+        stacked = {by: np.array([[side[by] for side in both] for both in values]).T for by in names}
+        return {by: np.concatenate([each, sizes]) for by, each in stacked.items()}, np.array(numbers, dtype=np.int64)
 
     def _texts(self, row: Any, context: str) -> tuple[Example, Example]:
         """The better and the worse text of a pair as prepared."""
@@ -76,7 +76,7 @@ class PairScorer:
         self._known |= dict.fromkeys(texts)
         shown = batches if label is None else progress(batches, label=label, total=len(batches), unit="batches")
         for batch in shown:
-            found = text_values(self._scorer, collator.pad(batch).to(self._device))
-            lines = zip(*(value.cpu().tolist() for value in found.values()), strict=True)
+            values = text_values(self._scorer, collator.pad(batch).to(self._device))
+            lines = zip(*(value.cpu().tolist() for value in values.values()), strict=True)
             for row, line in zip(batch, lines, strict=True):
-                self._known[texts[row.example]] = dict(zip(found, line, strict=True))
+                self._known[texts[row.example]] = dict(zip(values, line, strict=True))

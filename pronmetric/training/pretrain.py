@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytorch_lightning as pl
 import torch
-from pytorch_lightning.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 
 import pronmetric
@@ -30,14 +28,7 @@ from pronmetric.text.words import words
 from pronmetric.training import encoders
 from pronmetric.training.fit import Goal, fit, prepare_process, refuse_other, run_length, training_device
 from pronmetric.training.language_data import LanguageData, WordBatch
-from pronmetric.training.module import (
-    NOT_FINITE_CURE,
-    Gradients,
-    Length,
-    parameter_groups,
-    refuse_not_finite,
-    warm_up_and_decay,
-)
+from pronmetric.training.module import NOT_FINITE_CURE, LanguageTraining, Length
 from pronmetric.training.settings import Adam, Pretrain
 
 RECORD = "pretrain.json"
@@ -53,44 +44,31 @@ class Result(NamedTuple):
     record: dict[str, Any]
 
 
-class LanguageModule(pl.LightningModule):
-    """Trains a language model; its arguments are those of `pronmetric.training.module.ScorerModule`.
-
-    `figures` are those of the last validation.
-    """
+class LanguageModule(LanguageTraining):
+    """Trains a language model; its other arguments are those of `LanguageTraining`."""
 
     def __init__(self, model: LanguageModel, *, optim: Adam, length: Length, seed: int) -> None:
-        super().__init__()
+        super().__init__(optim=optim, length=length, seed=seed)
         self.model = model
-        self.optim = optim
-        self.length = length
-        self.seed = seed
-        self.figures: dict[str, float] = {}
-        self._found: list[np.ndarray] = []
+        self._losses: list[np.ndarray] = []
 
     def training_step(self, items: Sequence[WordBatch], index: int) -> Tensor:
         """The mean loss of both directions, in nats per token; the mean over the batches of a step."""
-        earlier = Gradients(list(self.parameters()))
-        for number, item in enumerate(items, start=1):
-            torch.manual_seed(self.seed * 1_000_003 + self.global_step)  # a resumed run draws the same dropout
-            loss = torch.cat(self.model(item.characters, item.mask, item.words)).mean() / len(items)
-            refuse_not_finite(loss, step=self.global_step + 1)
-            if number < len(items):
-                earlier.add(loss)
-        total = earlier.append_to(loss)
-        self.log("epoch", self.global_step / self.length.epoch)
-        self.log("train/loss", total.detach(), prog_bar=True, batch_size=sum(len(item.words) for item in items))
-        return total
+
+        def loss(item: WordBatch) -> Tensor:
+            return torch.cat(self.model(item.characters, item.mask, item.words)).mean()
+
+        return self.step(items, loss, rows=sum(len(item.words) for item in items))
 
     def validation_step(self, item: WordBatch, index: int) -> None:
         """Sum the losses of both directions, and the tokens."""
         forward, backward = self.model(item.characters, item.mask, item.words)
-        self._found.append(np.array([forward.sum().item(), backward.sum().item(), len(forward)]))
+        self._losses.append(np.array([forward.sum().item(), backward.sum().item(), len(forward)]))
 
     def on_validation_epoch_end(self) -> None:
         """Perplexity of both directions and of each: e to the mean loss, 1 at best, lower is better."""
-        forward, backward, tokens = np.sum(self._found, axis=0)
-        self._found.clear()
+        forward, backward, tokens = np.sum(self._losses, axis=0)
+        self._losses.clear()
         if not max(forward, backward) / tokens < MOST_NATS:
             raise PronmetricError(
                 f"the held-out loss is {max(forward, backward) / tokens:.4g} nats a word after step "
@@ -99,16 +77,6 @@ class LanguageModule(pl.LightningModule):
         sums = {"perplexity": (forward + backward) / 2, "forward": forward, "backward": backward}
         self.figures = {f"development/{name}": math.exp(total / tokens) for name, total in sums.items()}
         self.log_dict({**self.figures, "epoch": self.global_step / self.length.epoch}, sync_dist=True)
-
-    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Save the figures of the last validation with the weights."""
-        checkpoint["figures"] = self.figures
-
-    def configure_optimizers(self) -> OptimizerLRScheduler:
-        """AdamW with linear warm-up and linear decay to 0."""
-        groups = parameter_groups(list(self.model.parameters()), self.optim.lr, self.optim.weight_decay)
-        optimizer = torch.optim.AdamW(groups, betas=(0.9, self.optim.beta2))
-        return warm_up_and_decay(optimizer, warmup=self.optim.warmup, steps=self.length.steps)
 
 
 def pretrain(
@@ -188,9 +156,9 @@ def _count(texts: Sequence[str]) -> tuple[Counter[str], list[int]]:
     counts: Counter[str] = Counter()
     lengths = []
     for text in texts:
-        found = [word.text for word in words(text)]
-        counts.update(found)
-        lengths.append(len(found))
+        own = [word.text for word in words(text)]
+        counts.update(own)
+        lengths.append(len(own))
     return counts, lengths
 
 

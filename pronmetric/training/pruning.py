@@ -57,8 +57,8 @@ def _choose(pieces: Subwords, texts: Iterable[str], *, size: int, special: Seque
     counts = torch.zeros(size, dtype=torch.long)
     rest = iter(texts)
     while part := list(islice(rest, _AT_ONCE)):
-        for found in pieces(part):
-            counts.index_add_(0, torch.from_numpy(found.ids), torch.ones(len(found.ids), dtype=torch.long))
+        for encoded in pieces(part):
+            counts.index_add_(0, torch.from_numpy(encoded.ids), torch.ones(len(encoded.ids), dtype=torch.long))
     counts[list(special)] = torch.iinfo(torch.long).max
     order = torch.sort(counts, descending=True, stable=True).indices  # unseen ones in the order of the vocabulary
     return sorted(order[:most].tolist())

@@ -64,12 +64,12 @@ _PATHS = (
 
 def recorded(overrides: Sequence[str]) -> list[str]:
     """The overrides of a run for its config: without `data.dir` and `out`, and without the folders of other paths."""
-    found = []
+    kept = []
     for override in overrides:
         key, _, value = override.partition("=")
         if key not in ("data.dir", "out"):
-            found.append(f"{key}={value.rstrip('/').rpartition('/')[2]}" if key in _PATHS else override)
-    return found
+            kept.append(f"{key}={value.rstrip('/').rpartition('/')[2]}" if key in _PATHS else override)
+    return kept
 
 
 def commands(training: Mapping[str, Any], manifest: Mapping[str, Any]) -> tuple[str, ...]:
@@ -78,24 +78,24 @@ def commands(training: Mapping[str, Any], manifest: Mapping[str, Any]) -> tuple[
     training: of a checkpoint's config; a part of an average whose command is not recorded is a comment. manifest: of
     the prepared data.
     """
-    made = _make(training, "AVERAGE" if "average" in training else "RUN")[0]
-    return _prepare(manifest), *dict.fromkeys(_label(training)), *made
+    lines = _make(training, "AVERAGE" if "average" in training else "RUN")[0]
+    return _prepare(manifest), *dict.fromkeys(_label(training)), *lines
 
 
 def _prepare(manifest: Mapping[str, Any]) -> str:
     """The line of `prepare`: the kinds of input that the manifest lists, and the settings that are not the default."""
     inputs, config = manifest.get("inputs", {}), manifest.get("config", {})
-    found = {**config, **config.get("rule", {}), "seed": config.get("seed")}
-    found |= flat({group: config.get(group, {}) for group in ("fidelity", "source")})
+    given = {**config, **config.get("rule", {}), "seed": config.get("seed")}
+    given |= flat({group: config.get(group, {}) for group in ("fidelity", "source")})
     usual = default("prepare") | {f"data.{key}": value for key, value in default("data/wmt").items()}
     words = [override for name, override in _FOLDERS.items() if name in inputs]
-    aligner = str(found.get("align_backend") or usual["align"])
+    aligner = str(given.get("align_backend") or usual["align"])
     words += [f"align={aligner}"] if aligner != usual["align"] else []
-    lines = found.get("align_lines")
+    lines = given.get("align_lines")
     words += [f"align.lines={lines}"] if lines not in (None, default(f"align/{aligner}").get("lines")) else []
     for name, key in _MANIFEST.items():
-        if name in found and found[name] != usual[key] and (found[name] is not None or name != "seed"):
-            words.append(f"{key}={_hydra(found[name])}")
+        if name in given and given[name] != usual[key] and (given[name] is not None or name != "seed"):
+            words.append(f"{key}={_hydra(given[name])}")
     return _line("pronmetric prepare", *words, f"out={PREPARED}")
 
 
@@ -142,8 +142,8 @@ def _make(training: Mapping[str, Any], name: str) -> tuple[list[str], list[str]]
 def _rounded(training: Mapping[str, Any], name: str) -> tuple[list[str], list[str]]:
     """The lines that make a checkpoint and round it."""
     how = training[ROUNDED]
-    lines, made = _make({key: value for key, value in training.items() if key != ROUNDED}, name)
-    words = [*made, "--bits", str(how["bits"]), *(["--data", PREPARED] if how["calibrated"] else [])]
+    lines, command = _make({key: value for key, value in training.items() if key != ROUNDED}, name)
+    words = [*command, "--bits", str(how["bits"]), *(["--data", PREPARED] if how["calibrated"] else [])]
     return [*lines, _line("pronmetric export", *words, "-o", f"{name}.rounded")], [f"{name}.rounded"]
 
 
@@ -172,12 +172,12 @@ def _average(training: Mapping[str, Any], name: str) -> tuple[list[str], list[st
         own = f"RUNS{count}" if len(groups) > 1 else "RUNS"
         part = parts[members[0]]
         if "average" in part:
-            made, left = _average(part, f"{name}{count}")
+            command, left = _average(part, f"{name}{count}")
         elif "overrides" not in part:
-            made, left = [f"# the command of {own}, weights {part['weights']}, is not recorded"], [own]
+            command, left = [f"# the command of {own}, weights {part['weights']}, is not recorded"], [own]
         else:
-            made, left = _train([parts[number] for number in members], own)
-        lines += made
+            command, left = _train([parts[number] for number in members], own)
+        lines += command
         places |= dict(zip(members, left, strict=True))
     words = [places[number] for number in range(len(parts))]
     shares = [part["share"] for part in parts]

@@ -121,10 +121,10 @@ def train(
         length = run_length(len(data.steps()), settings.trainer)
         mix = data.mix(length.steps * batches_of_step(settings.trainer))
         if settings.trainer.progress:
-            for source, found in mix.items():
+            for source, part in mix.items():
                 note(
-                    f"passages of {source}: {found['pieces']:,} pieces ({100 * found['share']:.0f} %), "
-                    f"each seen at most {found['turns']:,} times"
+                    f"passages of {source}: {part['pieces']:,} pieces ({100 * part['share']:.0f} %), "
+                    f"each seen at most {part['turns']:,} times"
                 )
         module = ScorerModule(
             model.scorer,
@@ -167,16 +167,16 @@ def _teacher(settings: Train, prepared: Prepared) -> Teacher | None:
     """The teacher of the run, if it has one, checked against the student."""
     if settings.teacher is None:
         return None
-    found = teachers.load(settings.teacher, forms=prepared.forms, language=prepared.language)
+    teacher = teachers.load(settings.teacher, forms=prepared.forms, language=prepared.language)
     objective = settings.objective
     wanted = settings.pair_head is not None and objective.pair_share > 0 and objective.soft_preference > 0
-    if wanted and not found.has_preferences:
+    if wanted and not teacher.has_preferences:
         raise InputError(
             "teacher: expected a checkpoint with a pair head, whose preferences are learned; "
             "objective.soft_preference=0 learns its probabilities alone",
             file=settings.teacher,
         )
-    return found
+    return teacher
 
 
 def _collator(settings: Train, start: Start, language: Language) -> Collator:

@@ -534,8 +534,8 @@ class Train(Settings):
             data |= {"soft"}
             objective |= {"soft"}
         left_out |= {"objective": objective, "data": data, "trainer": self.trainer.without_effect()}
-        found = self.model_dump(exclude=left_out)
-        return {**found, "context": self.context.name}
+        values = self.model_dump(exclude=left_out)
+        return {**values, "context": self.context.name}
 
 
 class Embedding(Record):

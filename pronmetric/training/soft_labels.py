@@ -100,9 +100,9 @@ class Plan(NamedTuple):
             turn, at = divmod(place, len(self.order))
             number = int(self.order[at])
             row = self.passages[number]
-            found = _slots(row, self.prepared)
-            if turn < len(found):
-                yield found[np.random.default_rng([self.seed, number]).permutation(len(found))[turn]]
+            own = _slots(row, self.prepared)
+            if turn < len(own):
+                yield own[np.random.default_rng([self.seed, number]).permutation(len(own))[turn]]
 
 
 def label(
@@ -221,7 +221,7 @@ def _slots(row: Mapping[str, Any], prepared: Prepared) -> list[Slot]:
     text, language = row["text"], prepared.language
     words = language.words(text)
     cuts = [0, *starts(text, language.writing.context_ends), len(text)]
-    found = []
+    slots = []
     for occurrence in language.find(text, words):
         forms = _forms(occurrence, words, prepared)
         if len(forms) < 2:
@@ -234,8 +234,8 @@ def _slots(row: Mapping[str, Any], prepared: Prepared) -> list[Slot]:
             continue
         begin = max(cut for cut in cuts if cut <= occurrence.start)
         end = len(text[: min(cut for cut in cuts if cut > occurrence.start)].rstrip())
-        found.append(Slot(row, (begin, end), occurrence.start, occurrence.end, forms, texts))
-    return found
+        slots.append(Slot(row, (begin, end), occurrence.start, occurrence.end, forms, texts))
+    return slots
 
 
 def _forms(occurrence: Occurrence, words: Sequence[Any], prepared: Prepared) -> tuple[str, ...]:
@@ -277,11 +277,11 @@ def _begin(partial: Path, settings: Mapping[str, Any]) -> None:
 
 def _weights(folder: Path) -> dict[str, str]:
     """The SHA-256 of each file of weights in a model's folder."""
-    found = {}
+    hashes = {}
     for path in sorted(path for path in folder.iterdir() if path.suffix in _WEIGHTS):
         with path.open("rb") as file:
-            found[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return found
+            hashes[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return hashes
 
 
 def _write_part(
@@ -291,7 +291,7 @@ def _write_part(
     kept = [slot for slot in slots if reader.fits(slot.texts)]
     numbers = reader.read([slot.texts for slot in kept], advance=advance)
     new = path.with_suffix(".new")
-    pairs = (_pair(slot, found, reader.name, prepared) for slot, found in zip(kept, numbers, strict=True))
+    pairs = (_pair(slot, odds, reader.name, prepared) for slot, odds in zip(kept, numbers, strict=True))
     rows = arrow.write_rows(new, pairs, arrow.soft_features())
     path.with_suffix(".json").write_text(strict_json.dump({_LEFT_OUT: len(slots) - rows}), encoding="utf-8")
     new.replace(path)
@@ -351,7 +351,7 @@ def _finish(
         "schema_version": SCHEMA_VERSION,
         "config": dict(settings),
         "counts": {
-            **{name: dict(sorted(found.items())) for name, found in counts.items()},
+            **{name: dict(sorted(counted.items())) for name, counted in counts.items()},
             "written form likeliest": likeliest,
             "left out": {_LEFT_OUT: left_out},
         },

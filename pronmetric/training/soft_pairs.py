@@ -35,8 +35,8 @@ def posterior(log_probabilities: np.ndarray, *, temperature: float) -> np.ndarra
     [0.75, 0.25]
     """
     scaled = (log_probabilities - log_probabilities.max()) / temperature
-    found: np.ndarray = np.exp(scaled) / np.exp(scaled).sum()
-    return found
+    odds: np.ndarray = np.exp(scaled) / np.exp(scaled).sum()
+    return odds
 
 
 def label(probability: float, forms: int) -> float:
@@ -71,7 +71,7 @@ def pair(
     before = "" if context == "none" else join(row["context"])
     spans = [(o.start, o.end) for o in language.find(text) if o.start != start]
     odds = float(chances[first] / (chances[first] + chances[second]))
-    made = []
+    labelled = []
     for chosen in (first, second):
         form = forms[chosen] if chosen == 0 else language.shape(forms[chosen], text[end:].lstrip())
         new = text if chosen == 0 else replace(text, start, end, form)
@@ -84,5 +84,5 @@ def pair(
             flatten = language.writing.flatten
             example = Example(flatten(before), flatten(new), example.spans)
         soft = tuple(label(float(chances[chosen]), len(forms)) if span == own else np.nan for span in marked)
-        made.append(LabelledExample(example, (1.0,) * len(marked), False, kind=SOFT, soft=soft, odds=odds))
-    return made[0], made[1]
+        labelled.append(LabelledExample(example, (1.0,) * len(marked), False, kind=SOFT, soft=soft, odds=odds))
+    return labelled[0], labelled[1]

@@ -63,10 +63,10 @@ def translation(
     """
     language = corrupter.language
     words = language.words(row["text"])
-    found = language.find(row["text"], words)
+    occurrences = language.find(row["text"], words)
     result = corrupt(
         row["text"],
-        found,
+        occurrences,
         rng,
         rates,
         table=corrupter.table,
@@ -117,7 +117,7 @@ class SourceSteps(TrainingSteps):
             return super().items(step)
         settings, corruption = self.settings.source, self.settings.objective.corruption
         assert settings is not None and isinstance(corruption, Corruption)
-        made = []
+        labelled = []
         for index, turn in zip(step.rows, step.turns, strict=True):
             rng = np.random.default_rng([self.settings.seed, turn, index, len(step.kind)])
             rates = replace(
@@ -126,7 +126,7 @@ class SourceSteps(TrainingSteps):
                 must_agree=settings.must_agree,
                 emphasis={},  # unlike English texts, sources tell who is meant by I, you and we
             )
-            made.append(
+            labelled.append(
                 translation(
                     _as_read(self.pairs[index], index, self.settings),
                     rng,
@@ -137,7 +137,7 @@ class SourceSteps(TrainingSteps):
                     plain=corruption.plain,
                 )
             )
-        return made
+        return labelled
 
 
 def judged(
@@ -188,23 +188,23 @@ def development(folder: Path, *, forms: Collection[str], language: Language, mos
     chosen = np.sort(np.random.default_rng(0).permutation(chosen)[: most or None])
     table = ConfusionTable.load(folder / "confusion.json", forms=language.forms)
     rates = replace(CorruptionRates.raw(RATE), power=POWER)
-    found = Development([], [], [])
+    judged = Development([], [], [])
     for number in chosen.tolist():
         row, rng = rows[number], np.random.default_rng([7, number])
         item = translation(row, rng, Corrupter(table, language=language), rates)
         persons = [each.form in referents(language) for each in language.find(row["text"])]
         third = dict(zip(item.example.spans, persons, strict=True))
         item = examples.of_forms(item, forms, language)
-        found.items.append(item)
-        found.third.append(tuple(third[span] for span in item.example.spans))
-        found.languages.append(row["language"])
-    if not any(0.0 in item.right for item in found.items):
+        judged.items.append(item)
+        judged.third.append(tuple(third[span] for span in item.example.spans))
+        judged.languages.append(row["language"])
+    if not any(0.0 in item.right for item in judged.items):
         raise InputError(
             "no development reference with a source and a pronoun that can be replaced: prepare with another "
             "splits.development",
             file=folder,
         )
-    return found
+    return judged
 
 
 def has_translations(folder: Path) -> bool:
@@ -334,14 +334,14 @@ class SourceData(PronounData):
 
     def val_dataloader(self) -> list[DataLoader[Any]]:
         """The development references of each source language, with their sources and without."""
-        made: list[DataLoader[Any]] = []
+        loaders: list[DataLoader[Any]] = []
         for language in sorted(set(self.development.languages)):
             items, third = self.development.of(language)
             for name, given in ((WITH_SOURCE, items), (WITHOUT, [without_source(item) for item in items])):
                 pieces, side = 2 * self.settings.pieces, f"{name}_{language}"
                 batches: Any = list(judged(given, third, self.collator, name=side, pieces=pieces))
-                made.append(DataLoader(batches, batch_size=None, pin_memory=self._pin))
-        return made
+                loaders.append(DataLoader(batches, batch_size=None, pin_memory=self._pin))
+        return loaders
 
 
 def without_context(example: Example) -> Example:

@@ -84,19 +84,19 @@ class ReaderModule(ScorerModule):
         with torch.autocast(item.batch.ids.device.type, enabled=False):
             logits = self._inference[0](item.batch).scores.float()
         columns = torch.stack([each[real].float() for each in (logits, item.right, item.third)])
-        self._found.setdefault(item.name, []).append(columns.cpu().numpy())
+        self._columns.setdefault(item.name, []).append(columns.cpu().numpy())
 
     def on_validation_epoch_end(self) -> None:
         """The figures of each source language and of all."""
-        found = {name: np.concatenate(parts, axis=1) for name, parts in self._found.items()}
-        self._found.clear()
+        columns = {name: np.concatenate(parts, axis=1) for name, parts in self._columns.items()}
+        self._columns.clear()
         self._inference = (self.scorer,)
         sides = {
-            side: [found[name] for name in found if name.startswith(f"{side}_")] for side in (WITH_SOURCE, WITHOUT)
+            side: [columns[name] for name in columns if name.startswith(f"{side}_")] for side in (WITH_SOURCE, WITHOUT)
         }
-        found |= {side: np.concatenate(parts, axis=1) for side, parts in sides.items()}
+        columns |= {side: np.concatenate(parts, axis=1) for side, parts in sides.items()}
         self.figures = {}
-        for name, (logits, right, third) in sorted(found.items()):
+        for name, (logits, right, third) in sorted(columns.items()):
             self.figures |= areas(name, logits, right, third.astype(bool))
         if GOAL.figure not in self.figures:
             raise PronmetricError("no development pronoun is right, or none is replaced: prepare with more test sets")
@@ -305,7 +305,7 @@ def mix(
     of = np.repeat(development.languages, [len(item.right) for item in development.items])
     label = "weights of the source" if progress else None
     readers = (english.model, english.collator), (scorer, collator)
-    found, figures = [], dict[str, float]()
+    mixings, figures = [], dict[str, float]()
     for name, is_alone in (("", False), ("_alone", True)):
         examples = [without_context(item.example) if is_alone else item.example for item in development.items]
         own, read = (
@@ -317,8 +317,8 @@ def mix(
         for language in sorted(set(development.languages)):
             here = of == language
             figures |= areas(f"mixed{name}_{language}", both[here], right[here], third[here])
-        found.append(mixing)
-    in_context, alone = found
+        mixings.append(mixing)
+    in_context, alone = mixings
     return Mixed(in_context, alone, figures)
 
 

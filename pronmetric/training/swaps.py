@@ -73,10 +73,10 @@ class Names:
         self, female: Iterable[Collection[str]], male: Iterable[Collection[str]], *, common: Collection[str] = ()
     ) -> None:
         lists = {"female": [frozenset(names) for names in female], "male": [frozenset(names) for names in male]}
-        known = {gender: frozenset().union(*found) for gender, found in lists.items()}
+        known = {gender: frozenset().union(*parts) for gender, parts in lists.items()}
         both = known["female"] & known["male"]
         self._lists = {
-            gender: [kept for names in found if (kept := sorted(names - both))] for gender, found in lists.items()
+            gender: [kept for names in parts if (kept := sorted(names - both))] for gender, parts in lists.items()
         }
         self._gender: Mapping[str, str] = {
             name: gender
@@ -92,11 +92,11 @@ class Names:
         Raises:
             MissingExtra: Faker is not installed.
         """
-        found: dict[str, list[frozenset[str]]] = {"female": [], "male": []}
-        for gender, lists in found.items():
+        names: dict[str, list[frozenset[str]]] = {"female": [], "male": []}
+        for gender, lists in names.items():
             english = frozenset().union(*(_faker(locale, gender) for locale in ENGLISH))
             lists += [english] * len(OTHERS) + [_faker(locale, gender) for locale in OTHERS]
-        return cls(found["female"], found["male"], common=common)
+        return cls(names["female"], names["male"], common=common)
 
     def swap(self, text: str, rng: np.random.Generator, *, other_gender: bool = False) -> str:
         """`text` with each first name replaced by one of the same gender, consistently within the text.
@@ -110,18 +110,18 @@ class Names:
         >>> names.swap("Karl met Anna in Berlin. Anna left.", np.random.default_rng(0)).count("Eva") in (0, 2)
         True
         """
-        found, others, before, end = [], set(), "", 0
+        matches, others, before, end = [], set(), "", 0
         for match in _WORD.finditer(text):
             word = match.group()
             if word in self._gender:
-                found.append(match)
+                matches.append(match)
                 family = before in self._gender and match.start() == end + 1
                 if family or before.lower() in _OF_A_PLACE or before.lower() in _OF_A_FAMILY:
                     others.add(word)
             before, end = word, match.end()
         new: dict[str, str] = {}
         pieces, last = [], 0
-        for match in found:
+        for match in matches:
             name = match.group()
             if name in others:
                 continue

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -15,8 +16,11 @@ from pronmetric import PronounMetric
 from pronmetric.checkpoint import files, weights
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError
+from pronmetric.training import recipe
 from pronmetric.training.average import average
 from pronmetric.training.calibrate import Fit
+from pronmetric.training.datamodule import development_pairs
+from pronmetric.training.pair_scorer import PairScorer
 
 Checkpoints = Callable[..., Path]
 
@@ -113,6 +117,37 @@ def test_pair_heads_are_averaged_and_the_scores_stay(
         else:
             assert torch.equal(found, parts[0][name])
     assert result.calibration == fit
+
+
+def test_how_weights_are_stored_is_no_part_of_their_kind(
+    two: tuple[Path, Path], tiny_prepared: Path, tmp_path: Path
+) -> None:
+    encoder = files.load(two[1]).config["encoder"]
+    change(two[1], encoder={**encoder, "dtype": "float32", "transformers_version": "4.0.0"})
+    average(two, tmp_path / "average", data=tiny_prepared, half=False, seed=1)
+    change(two[1], encoder={**encoder, "layer_norm_eps": 0.5})
+    with pytest.raises(InputError, match="its encoder differs from that of the first"):
+        average(two, tmp_path / "other", data=tiny_prepared, half=False, seed=1)
+
+
+def test_the_figures_are_of_as_many_pairs_as_in_training(
+    two: tuple[Path, Path], tiny_prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured: dict[str | None, list[Mapping[str, Any]]] = {}
+    score = PairScorer.columns
+
+    def columns(self: PairScorer, rows: Any, *, context: str, label: str | None = None) -> Any:
+        measured[label] = list(rows)
+        return score(self, rows, context=context, label=label)
+
+    usual = recipe.default
+    monkeypatch.setattr(recipe, "default", lambda name: usual(name) | {"data.development": 2})
+    monkeypatch.setattr(PairScorer, "columns", columns)
+    average(two, tmp_path / "average", data=tiny_prepared, half=False, seed=1)
+    noisy = development_pairs(tiny_prepared, "development", "noisy", most=2)
+    assert measured["development"] == list(noisy) and len(noisy) == 2
+    assert len(development_pairs(tiny_prepared, "development", "noisy", most=0)) > 2
+    assert len(measured["development_study"]) == 2
 
 
 def test_what_scores_in_another_way_is_refused(

@@ -262,8 +262,8 @@ def test_pretraining_stops_at_a_loss_that_is_not_finite() -> None:
     with pytest.raises(PronmetricError, match="the loss is inf at step 1: training stops"):
         module.training_step([item], 0)
     with pytest.raises(PronmetricError, match="the held-out loss is nan nats a word after step 0"):
-        module._found = [np.array([float("nan"), 1.0, 2.0])]
+        module._losses = [np.array([float("nan"), 1.0, 2.0])]
         module.on_validation_epoch_end()
     with pytest.raises(PronmetricError, match="the held-out loss is 1000 nats a word after step 0"):
-        module._found = [np.array([1.0, 2000.0, 2.0])]
+        module._losses = [np.array([1.0, 2000.0, 2.0])]
         module.on_validation_epoch_end()

@@ -70,3 +70,12 @@ def test_it_is_written_as_json(tmp_path: Path) -> None:
     assert found == content
     assert (found["schema_version"], found["package_version"]) == (SCHEMA_VERSION, __version__)
     assert list(found) == ["schema_version", "package_version", "inputs", "config", "counts", "splits", "notes"]
+
+
+def test_counts_are_a_tree_whatever_their_names() -> None:
+    counts = {("kept", "news"): 1, ("kept", "news.en"): 2, ("dropped", "noisy", "repeated"): 3, ("pronouns",): 4}
+    assert manifest.nested(counts) == {
+        "kept": {"news": 1, "news.en": 2},
+        "dropped": {"noisy": {"repeated": 3}},
+        "pronouns": 4,
+    }

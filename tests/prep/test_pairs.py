@@ -35,8 +35,8 @@ DOCUMENT = Document(
 )
 
 
-def run(document: Document = DOCUMENT, size: int = 2) -> tuple[list[Pair], Counter[str]]:
-    counts: Counter[str] = Counter()
+def run(document: Document = DOCUMENT, size: int = 2) -> tuple[list[Pair], Counter[tuple[str, ...]]]:
+    counts: Counter[tuple[str, ...]] = Counter()
     return list(system_pairs([document], straight, forms=FORMS, context_size=size, counts=counts)), counts
 
 
@@ -63,7 +63,7 @@ def test_each_reference_meets_each_system() -> None:
 
 def test_every_output_is_accounted_for() -> None:
     pairs, counts = run()
-    told = {name.removeprefix("compared."): count for name, count in counts.items()}
+    told = {name[1]: count for name, count in counts.items()}
     assert told == {
         "outputs": 14,  # 4 segments x 2 references x 2 systems, less the empty output twice
         "empty outputs": 2,

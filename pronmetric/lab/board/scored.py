@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -191,13 +191,6 @@ def _columns(values: list[Any]) -> Pronouns:
     return Pronouns(segment, start, end, kind, np.array(values[-1], dtype=np.float64))
 
 
-class Bar(Protocol):
-    """Progress of one test set."""
-
-    def update(self, n: int) -> object:
-        """Count `n` more texts."""
-
-
 class Stored(NamedTuple):
     """A test set's scores, and whether they were in the folder already."""
 
@@ -209,17 +202,16 @@ class Stored(NamedTuple):
 class Store:
     """Scores test sets, or reads their scores from `folder`.
 
-    stream: scores texts, in order, with probabilities; `advance` is called with the number of texts finished. size:
-    number of previous sentences in a context. signature: of scores in a kind of context. bar: progress of a test set,
-    from its id and its number of texts.
+    stream: scores texts, in order, with probabilities. size: number of previous sentences in a context. signature: of
+    scores in a kind of context. progress: of a test set, from its id and its number of texts, while it is scored.
     """
 
     folder: Path
-    stream: Callable[[Iterable[Text], Callable[[int], object]], Iterator[SegmentScore]]
+    stream: Callable[[Iterable[Text]], Iterator[SegmentScore]]
     size: int
     language: Language
     signature: Callable[[str], Signature]
-    bar: Callable[[str, int], AbstractContextManager[Bar]]
+    progress: Callable[[str, int], AbstractContextManager[object]]
 
     def get(self, testset: BoardSet, corpus: Corpus) -> Stored:
         """The scores of a test set's systems, from the folder if version, signature and texts are the same.
@@ -236,12 +228,12 @@ class Store:
             wanted = testset, str(signature), hash_texts(corpus)
             if kept is not None and (kept.testset, kept.signature, kept.texts) == wanted:
                 return Stored(kept, reused=True)
-        with self.bar(testset.id, corpus.segments * len(corpus.systems)) as bar:
+        with self.progress(testset.id, corpus.segments * len(corpus.systems)):
             new = score(
                 testset,
                 corpus,
                 size=self.size,
-                stream=lambda texts: self.stream(texts, bar.update),
+                stream=self.stream,
                 language=self.language,
                 signature=str(signature),
             )

@@ -40,23 +40,23 @@ _AVERAGED = {
 
 def format_one(one: OneMetric, human: str) -> str:
     """A metric and the --also scores of its result; `human` is the file of the human scores."""
-    left, systems = one.left_out, one.found.systems
+    left, systems = one.left_out, one.correlations.systems
     reasons = {
         f"only in {one.path}": left.metric_only,
         f"only in {human}": left.human_only,
         "without a score": left.unscored,
         "human references, left out": left.references,
-        **{f"without {name}": [s for s in systems if s not in found.systems] for name, found in one.also.items()},
+        **{f"without {name}": [s for s in systems if s not in other.systems] for name, other in one.also.items()},
     }
-    rows = {Path(one.path).name: one.found, **one.also}
-    return "\n".join([*_head(systems, reasons), "", _system_table(rows), "", _interval_line(one.found)])
+    rows = {Path(one.path).name: one.correlations, **one.also}
+    return "\n".join([*_head(systems, reasons), "", _system_table(rows), "", _interval_line(one.correlations)])
 
 
 def format_several(several: SeveralMetrics) -> str:
     """Several metrics on the same systems, and the tests between them."""
     reasons = {"without a score by all": several.left_out, "human references, left out": several.references}
-    lines = [*_head(several.systems, reasons), "", _system_table(several.found), ""]
-    lines += [_interval_line(next(iter(several.found.values()))), ""]
+    lines = [*_head(several.systems, reasons), "", _system_table(several.correlations), ""]
+    lines += [_interval_line(next(iter(several.correlations.values()))), ""]
     return "\n".join([*lines, *_matrix_lines(several.p, SYSTEM_LABELS[several.figure], what="the scores of a system")])
 
 
@@ -82,17 +82,14 @@ def _matrix_lines(p: Matrix, figure: str, *, what: str) -> list[str]:
 def _system_table(rows: Mapping[str, Correlations]) -> str:
     return table(
         ("", *SYSTEM_LABELS.values()),
-        [
-            (label, *(_format_correlation(getattr(found, name)) for name in SYSTEM_LABELS))
-            for label, found in rows.items()
-        ],
+        [(label, *(_format_correlation(getattr(one, name)) for name in SYSTEM_LABELS)) for label, one in rows.items()],
     )
 
 
-def _interval_line(found: Correlations) -> str:
-    drawn = f"in brackets: 95 % intervals, {found.units} {found.resampled} resampled {RESAMPLES} times"
-    line = drawn if found.units >= MINIMUM else f"no intervals: {found.units} {found.resampled}, below {MINIMUM}"
-    if len(found.systems) == 2:
+def _interval_line(one: Correlations) -> str:
+    drawn = f"in brackets: 95 % intervals, {one.units} {one.resampled} resampled {RESAMPLES} times"
+    line = drawn if one.units >= MINIMUM else f"no intervals: {one.units} {one.resampled}, below {MINIMUM}"
+    if len(one.systems) == 2:
         line += "\nwith two systems the first three figures are always 1 or -1"
     return line
 
@@ -110,7 +107,7 @@ def format_segments(level: SegmentLevel) -> str:
     lines.append(
         f"{level.segments} {level.unit}; {level.scores} outputs count, of {level.human_scores} with a human score"
     )
-    lines += ["", *_segment_table(level.found, level.average, level.unit)]
+    lines += ["", *_segment_table(level.figures, level.average, level.unit)]
     if any(value is not None for value in level.soft.values()):
         lines += ["", *_soft_table(level)]
     if level.p is not None:
@@ -126,11 +123,11 @@ def _soft_table(level: SegmentLevel) -> list[str]:
     return [table(("", TEST_LABELS[SPA]), rows), f"of systems, on {pairs} pairs and {counted}; {PERMUTED} permutations"]
 
 
-def _segment_table(found: Mapping[str, SegmentFigures], average: str, units: str) -> list[str]:
-    any_one = next(iter(found.values()))
+def _segment_table(figures: Mapping[str, SegmentFigures], average: str, units: str) -> list[str]:
+    any_one = next(iter(figures.values()))
     rows = [
         (label, *(_format_mean(one.figures[name]) for name in SEGMENT_LABELS), f"{one.threshold:.4g}")
-        for label, one in found.items()
+        for label, one in figures.items()
     ]
     lines = [table(("", *SEGMENT_LABELS.values(), "threshold"), rows)]
     how = _AVERAGED[average].format(number=any_one.groups, units=units, unit=units.removesuffix("s"))
@@ -138,7 +135,7 @@ def _segment_table(found: Mapping[str, SegmentFigures], average: str, units: str
     if any_one.small:
         groups = "systems" if average == SYS else units
         lines.append(f"{any_one.small} {groups} with a single score have no pair and are left out")
-    for label, one in found.items():
+    for label, one in figures.items():
         undefined = {name: figure.undefined for name, figure in one.figures.items() if figure.undefined}
         if undefined:
             reasons = ", ".join(f"{SEGMENT_LABELS[name]} {count}" for name, count in undefined.items())

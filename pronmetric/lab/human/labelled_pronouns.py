@@ -136,10 +136,10 @@ class DetectionFigures:
     by_system is empty where some pronoun has no system.
     """
 
-    whole: Detection
+    resampled: tuple[str, int]
+    detection: Detection
     by_system: dict[str, Detection]
     by_pronoun: dict[str, Detection]
-    resampled: tuple[str, int]
 
 
 def require_both_labels(pronouns: Sequence[LabelledPronoun], *, file: str) -> None:
@@ -157,17 +157,17 @@ def evaluate(
     unit, clusters = clusters_of(pronouns)
     systems = [one.system for one in pronouns if one.system is not None]
     return DetectionFigures(
-        whole=detect(wrong, scores, clusters, threshold=threshold, seed=seed),
+        resampled=(unit, len(set(clusters))),
+        detection=detect(wrong, scores, clusters, threshold=threshold, seed=seed),
         by_system=detect_by(systems, wrong, scores, threshold=threshold) if len(systems) == len(pronouns) else {},
         by_pronoun=detect_by([one.form for one in pronouns], wrong, scores, threshold=threshold),
-        resampled=(unit, len(set(clusters))),
     )
 
 
 def format_detection(figures: DetectionFigures) -> str:
     """Precision, recall, F1, average precision and ROC AUC in percent: of all pronouns, by system, by pronoun."""
     by_frequency = sorted(figures.by_pronoun.items(), key=lambda named: (-named[1].pronouns, named[0]))
-    rows = [_row("all", figures.whole)]
+    rows = [_row("all", figures.detection)]
     rows += [_row(*named) for named in (*figures.by_system.items(), *by_frequency)]
     return table(["", "pronouns", "wrong", "flagged", "unscored", "P", "R", "F1", "AP", "AUC"], rows)
 

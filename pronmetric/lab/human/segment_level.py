@@ -35,7 +35,7 @@ class SegmentLevel:
     """
 
     paths: Sequence[str]
-    found: Mapping[str, SegmentFigures]
+    figures: Mapping[str, SegmentFigures]
     average: str
     figure: str
     p: Matrix | None
@@ -55,7 +55,7 @@ class SegmentLevel:
             "level": self.unit.removesuffix("s"),
             "human": human,
             "average": self.average,
-            "metrics": [_figures(path, one) for path, one in zip(self.paths, self.found.values(), strict=True)],
+            "metrics": [_figures(path, one) for path, one in zip(self.paths, self.figures.values(), strict=True)],
             "systems": self.systems,
             self.unit: self.segments,
             "scores": self.scores,
@@ -150,10 +150,10 @@ def correlate(
     if not (~np.isnan(first)).any():
         raise InputError(f"no output has a score here and in {', '.join(paths)}", file=human.path)
     matrices = dict(zip(metrics, others, strict=True))
-    found, p, soft = {}, None, SoftPairwise(first, seed=seed)
+    figures, p, soft = {}, None, SoftPairwise(first, seed=seed)
     with steps(len(matrices)) as bar:
         for label, matrix in matrices.items():
-            found[label] = segment_figures(matrix, first, average=average, seed=seed)
+            figures[label] = segment_figures(matrix, first, average=average, seed=seed)
             bar.update()
         if len(matrices) > 1 and figure == SPA:
             p = soft.test(matrices, seed=seed, advance=bar.update)
@@ -161,7 +161,7 @@ def correlate(
             p = segment_matrix(matrices, first, figure=figure, average=average, seed=seed, advance=bar.update)
     return SegmentLevel(
         paths=paths,
-        found=found,
+        figures=figures,
         average=average,
         figure=figure,
         p=p,
@@ -191,13 +191,13 @@ def _matrix(scores: SegmentScores, systems: Sequence[str]) -> np.ndarray:
     return np.array([scores[system] for system in systems], dtype=float)
 
 
-def _figures(path: str, found: SegmentFigures) -> dict[str, Any]:
+def _figures(path: str, one: SegmentFigures) -> dict[str, Any]:
     return {
         "metric": path,
-        **{name: dataclasses.asdict(one) for name, one in found.figures.items()},
-        "threshold": found.threshold,
-        "groups": found.groups,
-        "groups_of_one": found.small,
-        "pairs": found.pairs,
-        "pairs_for_threshold": found.sought,
+        **{name: dataclasses.asdict(mean) for name, mean in one.figures.items()},
+        "threshold": one.threshold,
+        "groups": one.groups,
+        "groups_of_one": one.small,
+        "pairs": one.pairs,
+        "pairs_for_threshold": one.sought,
     }

@@ -53,7 +53,7 @@ class OneMetric:
     path: str
     metric: Metric
     human: HumanScores
-    found: Correlations
+    correlations: Correlations
     also: Mapping[str, Correlations]
     left_out: LeftOut
 
@@ -62,14 +62,15 @@ class OneMetric:
         return {
             "metric": self.path,
             "human": human,
-            **_figures(self.found),
-            "also": {name: _figures(found) for name, found in self.also.items()},
-            "resampled": self.found.resampled,
-            "units": self.found.units,
+            **_figures(self.correlations),
+            "also": {name: _figures(other) for name, other in self.also.items()},
+            "resampled": self.correlations.resampled,
+            "units": self.correlations.units,
             "resamples": RESAMPLES,
             "seed": seed,
             "systems": [
-                {"system": s, "metric": self.metric.systems[s], "human": self.human[s]} for s in self.found.systems
+                {"system": name, "metric": self.metric.systems[name], "human": self.human[name]}
+                for name in self.correlations.systems
             ],
             "left_out": dataclasses.asdict(self.left_out),
         }
@@ -85,7 +86,7 @@ class SeveralMetrics:
     paths: Sequence[str]
     metrics: Mapping[str, Metric]
     human: HumanScores
-    found: Mapping[str, Correlations]
+    correlations: Mapping[str, Correlations]
     figure: str
     p: Matrix
     systems: Sequence[str]
@@ -98,7 +99,8 @@ class SeveralMetrics:
             "level": "system",
             "human": human,
             "metrics": [
-                {"metric": path, **_figures(found)} for path, found in zip(self.paths, self.found.values(), strict=True)
+                {"metric": path, **_figures(one)}
+                for path, one in zip(self.paths, self.correlations.values(), strict=True)
             ],
             "resampled": "systems",
             "units": len(self.systems),
@@ -144,13 +146,13 @@ def correlate_one(
             file=path,
         )
     x, y = ({system: scores[system] for system in counted} for scores in (metric.systems, people))
-    found = correlate(x, y, seed=seed)
+    correlations = correlate(x, y, seed=seed)
     also = _also(metric, y, seed=seed)
     if segments and metric.result is not None:
         unit, parts = _totals(metric.result, list(metric.systems))
-        found = replace(correlate_segments({s: parts[s] for s in counted}, y, seed=seed), resampled=unit)
+        correlations = replace(correlate_segments({s: parts[s] for s in counted}, y, seed=seed), resampled=unit)
         also = {name: _estimates(other) for name, other in also.items()}
-    return OneMetric(path, metric, y, found, also, left)
+    return OneMetric(path, metric, y, correlations, also, left)
 
 
 def correlate_several(
@@ -179,17 +181,17 @@ def correlate_several(
         message = f"expected two or more systems with a score here and in all SCORES, found {len(counted)}"
         raise InputError(f"{message}: here are {join_names(people)}; {there}; name them alike", file=human)
     y = {s: people[s] for s in counted}
-    found = {}
+    correlations = {}
     with steps(len(metrics)) as bar:
         for label, metric in metrics.items():
-            found[label] = correlate({s: metric.systems[s] for s in counted}, y, seed=seed)
+            correlations[label] = correlate({s: metric.systems[s] for s in counted}, y, seed=seed)
             bar.update()
         p = _test(metrics, y, figure, seed=seed, advance=bar.update)
     return SeveralMetrics(
         paths=paths,
         metrics=metrics,
         human=y,
-        found=found,
+        correlations=correlations,
         figure=figure,
         p=p,
         systems=counted,
@@ -249,23 +251,23 @@ def _also(metric: Metric, y: HumanScores, *, seed: int) -> dict[str, Correlation
     return {name: correlate(its, y, seed=seed) for name, its in enough.items()}
 
 
-def _estimates(found: Correlations) -> Correlations:
+def _estimates(one: Correlations) -> Correlations:
     """The same without intervals: results contain no segment parts of --also scores to resample."""
-    return replace(found, **{name: replace(getattr(found, name), low=None, high=None) for name in STATISTICS})
+    return replace(one, **{name: replace(getattr(one, name), low=None, high=None) for name in STATISTICS})
 
 
-def _totals(found: Result, names: Sequence[str]) -> tuple[str, dict[str, Totals]]:
+def _totals(result: Result, names: Sequence[str]) -> tuple[str, dict[str, Totals]]:
     """Sums and numbers of the pronouns' scores of each system, by document where two or more are known."""
-    docs = [segment.doc for segment in found.segments]
+    docs = [segment.doc for segment in result.segments]
     known = None not in docs and len(set(docs)) > 1
     parts = {}
     for place, name in enumerate(names):
-        pronouns = [segment.outputs[place].pronouns for segment in found.segments]
+        pronouns = [segment.outputs[place].pronouns for segment in result.segments]
         sums, counts = [sum(p.score for p in some) for some in pronouns], [len(some) for some in pronouns]
         parts[name] = totals(sums, counts, docs if known else None)
     return "documents" if known else "segments", parts
 
 
-def _figures(found: Correlations) -> dict[str, dict[str, float | None]]:
-    figures: dict[str, Correlation] = {key: getattr(found, name) for name, key in _KEYS.items()}
+def _figures(correlations: Correlations) -> dict[str, dict[str, float | None]]:
+    figures: dict[str, Correlation] = {key: getattr(correlations, name) for name, key in _KEYS.items()}
     return {key: {"estimate": one.value, "ci_low": one.low, "ci_high": one.high} for key, one in figures.items()}

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytorch_lightning as pl
 import torch
-from pytorch_lightning.utilities.types import OptimizerLRScheduler
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.utils.data import Dataset
@@ -33,7 +31,7 @@ from pronmetric.training.batching import Plan, Step
 from pronmetric.training.datamodule import PlannedData
 from pronmetric.training.fit import Goal, fit, prepare_process, refuse_other, run_length, training_device
 from pronmetric.training.language_data import plan_texts
-from pronmetric.training.module import Gradients, Length, parameter_groups, refuse_not_finite, warm_up_and_decay
+from pronmetric.training.module import LanguageTraining, Length
 from pronmetric.training.settings import Adam
 
 LOSS, ACCURACY = "development/loss", "development/accuracy"
@@ -102,15 +100,12 @@ class Rows(Dataset[Batch]):
         return with_draft(row, corrupted(row.target[1:-1], noise=self._drafts.noise, pieces=pieces, drawn=drawn))
 
 
-class NmtModule(pl.LightningModule):
-    """Trains a translation model; `figures` are those of the last validation.
+class NmtModule(LanguageTraining):
+    """Trains a translation model; its other arguments are those of `LanguageTraining`.
 
     Args:
         model: its network is trained.
-        optim: AdamW with linear warm-up and linear decay.
         smoothing: of the labels in the training loss.
-        length: of the run, for the schedule and the logs.
-        seed: of the run; the dropout of a step depends only on the seed and the step.
         contrastive: a set that is scored at each validation.
         snapshots: the folder for the weights of the last validations, and their number.
     """
@@ -126,36 +121,27 @@ class NmtModule(pl.LightningModule):
         contrastive: Contrastive | None,
         snapshots: tuple[Path, int],
     ) -> None:
-        super().__init__()
+        super().__init__(optim=optim, length=length, seed=seed)
         self.network = model.network
-        self.model, self.optim, self.smoothing, self.length, self.seed = model, optim, smoothing, length, seed
-        self.contrastive, self.snapshots = contrastive, snapshots
-        self.figures: dict[str, float] = {}
-        self._found: list[tuple[float, int]] = []
+        self.model, self.smoothing, self.contrastive, self.snapshots = model, smoothing, contrastive, snapshots
+        self._costs: list[tuple[float, int]] = []
 
     def training_step(self, items: Sequence[Batch], index: int) -> Tensor:
         """The mean loss in nats per piece; the mean over the batches of a step."""
-        earlier = Gradients([one for one in self.parameters() if one.requires_grad])
-        for number, item in enumerate(items, start=1):
-            torch.manual_seed(self.seed * 1_000_003 + self.global_step)  # a resumed run draws the same dropout
-            costs = costs_of(self.network, item, smoothing=self.smoothing)
-            loss = costs.sum() / (item.target[:, 1:] != PAD).sum() / len(items)
-            refuse_not_finite(loss, step=self.global_step + 1)
-            if number < len(items):
-                earlier.add(loss)
-        total = earlier.append_to(loss)
-        self.log("epoch", self.global_step / self.length.epoch)
-        self.log("train/loss", total.detach(), prog_bar=True, batch_size=sum(len(item.target) for item in items))
-        return total
+
+        def loss(item: Batch) -> Tensor:
+            return costs_of(self.network, item, smoothing=self.smoothing).sum() / (item.target[:, 1:] != PAD).sum()
+
+        return self.step(items, loss, rows=sum(len(item.target) for item in items))
 
     def validation_step(self, item: Batch, index: int) -> None:
         """Sum the costs, and the pieces."""
-        self._found.append((costs_of(self.network, item).sum().item(), int((item.target[:, 1:] != PAD).sum())))
+        self._costs.append((costs_of(self.network, item).sum().item(), int((item.target[:, 1:] != PAD).sum())))
 
     def development_figures(self) -> dict[str, float]:
         """The loss in nats per piece since the last call, and the accuracy on the contrastive set."""
-        total, pieces = np.sum(self._found, axis=0)
-        self._found.clear()
+        total, pieces = np.sum(self._costs, axis=0)
+        self._costs.clear()
         figures = {LOSS: float(total / pieces)}
         if self.contrastive is not None:
             self.model.device = self.device
@@ -172,17 +158,6 @@ class NmtModule(pl.LightningModule):
             save_file(dict(self.network.state_dict()), folder / f"{self.global_step:09d}.safetensors")
             for old in sorted(folder.glob("*.safetensors"))[:-kept]:
                 old.unlink()
-
-    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Save the figures of the last validation with the weights."""
-        checkpoint["figures"] = self.figures
-
-    def configure_optimizers(self) -> OptimizerLRScheduler:
-        """AdamW with linear warm-up and linear decay to 0, over the weights that are trained."""
-        trained = [one for one in self.network.parameters() if one.requires_grad]
-        groups = parameter_groups(trained, self.optim.lr, self.optim.weight_decay)
-        optimizer = torch.optim.AdamW(groups, betas=(0.9, self.optim.beta2))
-        return warm_up_and_decay(optimizer, warmup=self.optim.warmup, steps=self.length.steps)
 
 
 def train(

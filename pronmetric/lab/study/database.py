@@ -38,7 +38,7 @@ _DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg"}
 _TOKEN = 24  # random bytes of a token
 _FILES = "files"  # of a connection to SQLite: device and inode by path
 _READ = "read"  # option of a connection: its transactions only read
-_LOCK, _STATEMENT, _CONNECT = 10, 15, 10  # seconds to wait on PostgreSQL; the page waits for 20
+_LOCK, _STATEMENT, _CONNECT = 10, 15, 10  # seconds to wait: for a lock; on PostgreSQL for an answer and a connection
 
 _tables = sql.MetaData()
 _head = sql.Table(
@@ -380,7 +380,7 @@ def _checked(address: str) -> URL:
 
 def _engine(url: URL) -> Engine:
     sqlite = url.get_backend_name() == "sqlite"
-    options: dict[str, Any] = {"connect_args": {"timeout": 30}}
+    options: dict[str, Any] = {"connect_args": {"timeout": _LOCK}}
     if not sqlite:
         options = {"pool_pre_ping": True, "pool_size": 8, "connect_args": {"connect_timeout": _CONNECT}}
     try:

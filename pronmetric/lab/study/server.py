@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pronmetric.errors import MissingExtra
 
 try:
-    from anyio import CapacityLimiter
+    from anyio import CapacityLimiter, fail_after
     from anyio.to_thread import run_sync
     from fastapi import FastAPI, HTTPException, Request, Response
     from fastapi.responses import HTMLResponse, JSONResponse
@@ -45,6 +45,8 @@ from pronmetric.web.requests import (
 
 BODY = 1024
 """The largest body of a request, in bytes."""
+TURN = 8.0
+"""Seconds that a transaction waits for those before it. With those for a lock they are fewer than remote.js waits."""
 _LOG = logging.getLogger("uvicorn.error")
 Result = TypeVar("Result")
 
@@ -130,8 +132,9 @@ def make_app(
     summary = _Kept(partial(page.overview_page, database, title, archive), limits.overview)
 
     async def store(call: Callable[..., Result], *arguments: Any) -> Result:
-        """Run a transaction in a thread; those that wait come in order."""
-        return await run_sync(call, *arguments, limiter=threads)
+        """Run a transaction in a thread; those that wait come in order, and give up after `TURN`."""
+        with fail_after(TURN):  # a transaction that has begun is not cut off
+            return await run_sync(call, *arguments, limiter=threads)
 
     @app.exception_handler(404)
     async def not_found(request: Request, error: Exception) -> Response:
@@ -141,7 +144,7 @@ def make_app(
         _LOG.error("the database does not answer, nothing is stored: %s", reason(error))
         return JSONResponse({"detail": "the database does not answer"}, 503, {"Retry-After": "5"})
 
-    for kind in UNAVAILABLE:
+    for kind in (*UNAVAILABLE, TimeoutError):
         app.add_exception_handler(kind, unavailable)
 
     @app.exception_handler(ClientDisconnect)

@@ -162,20 +162,20 @@ def _test(folder: Path, data: Path, settings: Train) -> dict[str, Any]:
     pairs = PairScorer(scorer.to(device), Labeller(collator, forms=loaded.config["pronouns"]))
     figures = {}
     for kind in sample.KINDS:
-        mine = rows.select([number for number, found in enumerate(rows["kind"]) if found == kind])
+        mine = rows.select([number for number, each in enumerate(rows["kind"]) if each == kind])
         columns, numbers = pairs.columns(mine, context=context)
         better, worse, *counts = columns[SCORE]
-        found = decide(better.tolist(), worse.tolist())
+        decisions = decide(better.tolist(), worse.tolist())
         won = np.zeros(len(mine), dtype=int)
-        won[numbers] = found.right
+        won[numbers] = decisions.right
         figures[kind] = {
             "pairs": len(mine),
-            "right": int(found.right.sum()),
-            "equal": int(found.equal.sum()),
-            "null": int(found.null.sum()),
+            "right": int(decisions.right.sum()),
+            "equal": int(decisions.equal.sum()),
+            "null": int(decisions.null.sum()),
             "windowed": len(mine) - len(better),
             "surplus": int((np.array(counts) > slots).sum()),
-            "accuracy": float(found.right.sum()) / len(mine),
+            "accuracy": float(decisions.right.sum()) / len(mine),
             "won": "".join(map(str, won)),
         }
     return figures

@@ -41,10 +41,10 @@ def draw(source: Path, target: Path, *, sizes: Mapping[str, int | None], seed: i
         "sizes": {split: sizes[split] for split in SPLITS},
     }
     if target.exists():
-        found = strict_json.read(target / FILE, "expected a sample of Table 4")
-        if {key: found.get(key) for key in wanted} != wanted:
+        before = strict_json.read(target / FILE, "expected a sample of Table 4")
+        if {key: before.get(key) for key in wanted} != wanted:
             raise InputError("holds a sample of other data or sizes: give another out=, or delete it", file=target)
-        return found
+        return before
     chosen = {split: _choose(source, split, most=sizes[split], seed=seed) for split in SPLITS}
     record = {**wanted, "splits": {split: _summarise(pairs) for split, pairs in chosen.items()}}
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ def _choose(source: Path, split: str, *, most: int | None, seed: int) -> list[Pa
     ids, kinds = rows["id"], rows["kind"]
     numbers: list[int] = []
     for kind, name in KINDS.items():
-        mine = [number for number, found in enumerate(kinds) if found == kind]
+        mine = [number for number, each in enumerate(kinds) if each == kind]
         if len(mine) < (most or 1):
             raise InputError(f"split {split} has {len(mine)} pairs of {name}, {most or 1} are needed", file=source)
         numbers += sorted(mine, key=lambda number: hashlib.sha256(f"{seed} {ids[number]}".encode()).digest())[:most]

@@ -416,7 +416,7 @@ def test_validation_judges_every_set_and_chooses_by_their_mean(make: Make, item:
     assert module.figures["development/noisy"] == 1 / 2 and module.figures["development/noisy_none"] == 0
     assert module.figures["development/system"] == 1 / 4
     assert module.figures["development/accuracy"] == (1 / 2 + 1 / 4) / 2
-    assert {**module.figures, "epoch": 0} == logged and not module._found
+    assert {**module.figures, "epoch": 0} == logged and not module._columns
     kept: dict[str, Any] = {}
     module.on_save_checkpoint(kept)
     assert kept == {"figures": module.figures}

@@ -14,6 +14,7 @@ from pronmetric import PronounMetric
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files
 from pronmetric.data import arrow
+from pronmetric.eval.decision import SCORE
 from pronmetric.eval.ties import PEOPLES_RATE, choose_threshold
 from pronmetric.lab.human import pair_evaluation
 from pronmetric.pronouns.corrupt import ConfusionTable
@@ -41,7 +42,8 @@ def config(folder: Path) -> dict[str, Any]:
 
 def chosen(folder: Path, data: Path) -> decision.TieThreshold | None:
     loaded = files.load(folder)
-    return decision.choose_tie(PairScorer(loaded.model, Labeller(loaded.collator)), data, context="common")
+    choice = decision.choose(PairScorer(loaded.model, Labeller(loaded.collator)), data, context="common", most=0)
+    return None if choice is None else choice.ties.get(SCORE)
 
 
 def test_peoples_rate_is_that_of_the_published_answers() -> None:

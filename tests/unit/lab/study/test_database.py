@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import random
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from importlib import resources
 from itertools import count
 from pathlib import Path
 
 import pytest
 
 from pronmetric.errors import InputError, MissingExtra
-from pronmetric.lab.study import answers
+from pronmetric.lab.study import answers, database
 from pronmetric.lab.study.answers import Answer
+from pronmetric.lab.study.database import _LOCK as LOCK  # fixtures change it
 from pronmetric.lab.study.database import LEASE, Conflict, Database, Lost, Position, connect
 from pronmetric.lab.study.folder import Design, Study
 from pronmetric.lab.study.sample import sample
+from pronmetric.lab.study.server import TURN
 from tests.tools import postgresql
 from tests.tools.made_up_study import made_up
 
@@ -46,8 +50,8 @@ def opened() -> Iterator[Callable[..., Database]]:
         return made[-1]
 
     yield open_one
-    for database in made:
-        database.close()
+    for one in made:
+        one.close()
 
 
 Open = Callable[..., Database]
@@ -104,7 +108,10 @@ def test_another_study_schema_or_overlap_is_refused(address: str, opened: Open) 
         connect(address, study())
 
 
-def test_many_annotators_at_once_get_each_item_as_often_as_asked_for(address: str, opened: Open) -> None:
+def test_many_annotators_at_once_get_each_item_as_often_as_asked_for(
+    address: str, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_LOCK", 3600)  # on a busy machine too
     data = opened(address, study(annotators=8, items=20, repeated=0.2), overlap=3)
 
     def annotate(name: str) -> None:
@@ -155,6 +162,14 @@ def test_sqlite_writes_to_the_disk_at_each_commit(tmp_path: Path, opened: Open) 
         assert db.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
         assert db.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
     assert path.stat().st_mode & 0o077 == 0  # the tokens are secret
+
+
+def test_the_server_answers_before_the_page_gives_up(tmp_path: Path, opened: Open) -> None:
+    with opened(f"sqlite:///{tmp_path / 'answers.db'}", study()).engine.begin() as db:
+        assert db.exec_driver_sql("PRAGMA busy_timeout").scalar_one() == 1000 * database._LOCK  # milliseconds
+    script = resources.files("pronmetric.lab.study").joinpath("remote.js").read_text(encoding="utf-8")
+    (page,) = re.findall(r"AbortSignal\.timeout\((\d+)\)", script)
+    assert 1000 * (LOCK + TURN) < int(page)
 
 
 def test_reading_waits_for_no_writer(address: str, opened: Open) -> None:

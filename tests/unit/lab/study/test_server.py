@@ -7,8 +7,10 @@ import io
 import re
 import socket
 import sys
+import threading
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from sqlalchemy.exc import DBAPIError
 
 from pronmetric.cli.main import main
 from pronmetric.lab.study import answers, folder, server
-from pronmetric.lab.study.database import Database, connect
+from pronmetric.lab.study.database import Database, Position, connect
 from pronmetric.lab.study.findings import measure
 from pronmetric.lab.study.folder import Design, Study
 from pronmetric.lab.study.page import progress, running_ac1
@@ -168,6 +170,29 @@ def test_a_database_that_does_not_answer_stores_nothing_and_says_so(
     with TestClient(server.make_app(data, limits=FREE), raise_server_exceptions=False) as client:
         reply = client.post(f"/a/{data.tokens()['1']}/answers", json={"task": 0, "answer": "first"})
     assert reply.status_code == 503 and reply.json() == {"detail": "the database does not answer"}
+
+
+def test_a_transaction_that_waits_too_long_for_its_turn_is_given_up(
+    data: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, done = threading.Event(), threading.Event()
+
+    def wait(*_: object) -> Position:
+        begun.set()
+        assert done.wait(300)
+        return Position(1, None, None, None)
+
+    monkeypatch.setattr(data, "answer", wait)
+    monkeypatch.setattr(server, "TURN", 0.05)
+    first, second = (f"/a/{data.tokens()[name]}/answers" for name in "12")
+    given = {"task": 0, "answer": "first"}
+    with TestClient(server.make_app(data, limits=FREE)) as client, ThreadPoolExecutor(1) as pool:
+        running = pool.submit(client.post, first, json=given)
+        assert begun.wait(300)
+        reply = client.post(second, json=given)
+        assert reply.status_code == 503 and reply.headers["retry-after"] == "5"
+        done.set()
+        assert running.result().status_code == 200  # a transaction that has begun ends
 
 
 def fill(data: Database) -> dict[str, tuple[answers.Answer, ...]]:
