@@ -41,7 +41,7 @@ ABOUT = About(
     phenomena=", ".join(PHENOMENA),
     judged=("scores",),
     by=BY,
-    text="""Set: the files of the benchmark are not published any more; the format is that of `suite build wmt`, JSONL, one
+    text="""Set: the files of the benchmark are not published any more; the format is that of `suite build wmt`, JSONL, an
 object a line:
   {"id", "lp": "de-en", "phenomenon", "source", "source_context": [sentences], "reference",
    "reference_context": [sentences], "noisy_reference", "right", "wrong", "doc"}

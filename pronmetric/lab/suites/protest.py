@@ -54,11 +54,11 @@ ABOUT = About(
     phenomena="pronouns by function (anaphoric, event, pleonastic, addressee reference)",
     judged=("scores", "translations"),
     by=CATEGORY,
-    text="""Set: the SQLite database of bitbucket.org/lianeg/protest, version 1.1 of its tables. The reference is the target
-corpus without pronoun candidates.
-One score for each line: the reference's sentence, then those of the systems whose pronoun more annotators call bad than
-ok. An item is right if the reference scores strictly better than all. Examples without a bad translation are left out
-(counted).
+    text="""Set: the SQLite database of bitbucket.org/lianeg/protest, version 1.1 of its tables. The reference is the
+target corpus without pronoun candidates.
+One score for each line: the reference's sentence, then the other sentences of systems whose pronoun more annotators
+call bad than ok, each once. An item is right if the reference scores strictly better than all. Examples without a bad
+translation are left out (counted).
 --translations: one line for each sentence of the source corpus; --alignment FILE: word alignments (s-t s-t ..., from 0)
 of its blank-separated words. An example is right if a translation of the pronoun is also one in the reference,
 lower-cased; in the categories with agreement, a translation of the head of an antecedent too. A word that neither side
