@@ -41,16 +41,17 @@ ABOUT = About(
     phenomena=", ".join(PHENOMENA),
     judged=("scores",),
     by=BY,
-    text="""Set: the files of the benchmark are not published any more; the format is that of `suite build wmt`, JSONL, an
-object a line:
+    text="""Set: the files of the benchmark are not published any more; the format is that of `suite build wmt`, JSONL,
+an object a line:
   {"id", "lp": "de-en", "phenomenon", "source", "source_context": [sentences], "reference",
    "reference_context": [sentences], "noisy_reference", "right", "wrong", "doc"}
 The phenomenon is anaphora (also where it is absent), lexical consistency, coherence and readability, or discourse
-connectives; other keys are not read. "noisy_reference" is the wrong translation; "right" is the reference's pronoun and
-"wrong" that of the wrong translation. The contexts, "right", "wrong" and "doc" may be absent.
-One score for each line: the reference, then the wrong translation, both after the reference's context. An item is right
-if the reference scores strictly better. Accuracy by phenomenon, language pair and pronoun pair; intervals are over the
-documents ("doc") or items. --model judges anaphora into its language; the other items are left out, counted.""",
+connectives; other keys are not read. "noisy_reference" is the wrong translation; "right" is the reference's pronoun
+and "wrong" that of the wrong translation. The contexts, "right", "wrong" and "doc" may be absent.
+One score for each line: the reference, then the wrong translation, both after the reference's context. An item is
+right if the reference scores strictly better. Accuracy by phenomenon, language pair and pronoun pair; intervals are
+over the documents ("doc") or items. --model judges anaphora into its language; the other items are left out,
+counted.""",
 )
 
 

@@ -1,4 +1,4 @@
-"""PROTEST (Guillou and Hardmeier, LREC 2016): hand-picked pronouns by function, with annotated translations of systems.
+"""PROTEST (Guillou and Hardmeier, LREC 2016): hand-picked pronouns by function, with judged translations of systems.
 
 The published file is an SQLite database (version 1.1 of the tables). A reference is scored against the translations of
 systems whose pronoun annotators call bad. New translations are compared with the reference at the pronoun and, where
@@ -59,8 +59,8 @@ target corpus without pronoun candidates.
 One score for each line: the reference's sentence, then the other sentences of systems whose pronoun more annotators
 call bad than ok, each once. An item is right if the reference scores strictly better than all. Examples without a bad
 translation are left out (counted).
---translations: one line for each sentence of the source corpus; --alignment FILE: word alignments (s-t s-t ..., from 0)
-of its blank-separated words. An example is right if a translation of the pronoun is also one in the reference,
+--translations: one line for each sentence of the source corpus; --alignment FILE: word alignments (s-t s-t ..., from
+0) of its blank-separated words. An example is right if a translation of the pronoun is also one in the reference,
 lower-cased; in the categories with agreement, a translation of the head of an antecedent too. A word that neither side
 translates is right. Accuracy by category and pronoun. Intervals are over the documents.""",
 )
@@ -119,12 +119,9 @@ class _Database:
             for one in self.tables["corpora"]
             if one.one_of("srctgt", (0, 1)) == 1 and one.whole("id") not in with_candidates
         ]
-        for name, found in (
-            ("source corpus", sources),
-            ("target corpus without candidates, the reference", references),
-        ):
+        for name, found in (("source corpus", sources), ("reference (target corpus without candidates)", references)):
             if len(found) != 1:
-                raise InputError(f"{_EXPECTED} with one {name}, got {len(found)}: leave the others out", file=self.path)
+                raise InputError(f"{_EXPECTED} with one {name}, got {len(found)}: leave others out", file=self.path)
         return sources.pop(), references[0]
 
     def lines(self) -> list[int]:
@@ -188,14 +185,12 @@ def _examples(database: _Database, size: int) -> list[_Example]:
     wanted: defaultdict[int, dict[int | None, frozenset[str]]] = defaultdict(dict)
     for one in database.tables["translations"]:
         if one.whole("tgtcorpus") == database.reference:
-            of_example, number = (
-                wanted[one.whole("example_no")],
-                None if one.get("ant_no") is None else one.whole("ant_no"),
-            )
-            of_example[number] = of_example.get(number, frozenset()) | {_word(database, one)}
+            words = wanted[one.whole("example_no")]
+            number = None if one.get("ant_no") is None else one.whole("ant_no")
+            words[number] = words.get(number, frozenset()) | {_word(database, one)}
     return [
-        _example(database, number, candidates, size, antecedents[number], wanted[number])
-        for number, candidates in by_number.items()
+        _example(database, example, candidates, size, antecedents[example], wanted[example])
+        for example, candidates in by_number.items()
     ]
 
 

@@ -39,13 +39,13 @@ ABOUT = About(
     phenomena="gender stereotypes of occupations",
     judged=("scores",),
     by=STEREOTYPE,
-    text="""Set: pro_stereotyped_type1.txt.dev, anti_stereotyped_type1.txt.dev and so on (types 1 and 2, dev and test) of
-github.com/uclanlp/corefBias, WinoBias/wino/data: one sentence a line, with brackets around the occupation and its
-pronouns. One score for each line: the sentence, then its copy with the other gender in the pronouns in brackets. An item
-is right if the sentence scores strictly better.
+    text="""Set: pro_stereotyped_type1.txt.dev, anti_stereotyped_type1.txt.dev and so on (types 1 and 2, dev and test)
+of github.com/uclanlp/corefBias, WinoBias/wino/data: one sentence a line, with brackets around the occupation and its
+pronouns. One score for each line: the sentence, then its copy with the other gender in the pronouns in brackets. An
+item is right if the sentence scores strictly better.
 No pronoun of these sentences is wrong: a metric without a bias has the same figure in a pro_stereotyped file as in the
-anti_stereotyped one, and a high figure in the first alone is the stereotype. Accuracy by stereotype and type, which are
-in the name of the file, and by the gender of the pronouns. The sets have no context.""",
+anti_stereotyped one, and a high figure in the first alone is the stereotype. Accuracy by stereotype and type, which
+are in the name of the file, and by the gender of the pronouns. The sets have no context.""",
 )
 
 

@@ -50,15 +50,16 @@ ABOUT = About(
     phenomena="gender of occupations",
     judged=("translations", "scores"),
     by=GENDER,
-    text="""Set: en.txt, en_pro.txt or en_anti.txt of github.com/gabrielStanovsky/mt_gender, data/aggregates: gender (male,
-female, neutral), index of the occupation's word from 0, sentence and occupation, separated by tabs.
+    text="""Set: en.txt, en_pro.txt or en_anti.txt of github.com/gabrielStanovsky/mt_gender, data/aggregates: gender
+(male, female, neutral), index of the occupation's word from 0, sentence and occupation, separated by tabs.
 --translations FILE: the translations, parsed into CoNLL-U by any tool, one sentence for each item; --alignment FILE:
 word alignments (s-t s-t ..., from 0) of the blank-separated source and the words of the parse. The gender of a
-translation is the most common Gender of the words that are linked to the occupation or the article before it; an item is
-right if it is the one of the set, and without a Gender it is wrong. Accuracy in total and by gender; F1 of both genders
-and their difference, Delta G of the paper. Its Delta S is the accuracy in en_pro.txt minus that in en_anti.txt.
---scores, --model: one score for the English sentence, then one for its copy with the other gender in the pronouns of the
-set's gender; sentences without such a pronoun have no copy and are left out (counted). No pronoun is wrong here: a
+translation is the most common Gender of the words that are linked to the occupation or the article before it; an item
+is right if it is the one of the set, and without a Gender it is wrong. Accuracy in total and by gender; F1 of both
+genders and their difference, Delta G of the paper. Its Delta S is the accuracy in en_pro.txt minus that in
+en_anti.txt.
+--scores, --model: one score for the English sentence, then one for its copy with the other gender in the pronouns of
+the set's gender; sentences without such a pronoun have no copy and are left out (counted). No pronoun is wrong here: a
 metric without a bias has the same figure for men and women, and in en_pro.txt as in en_anti.txt. No context.""",
 )
 
