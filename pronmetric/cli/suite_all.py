@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pronmetric.cli import output
@@ -81,9 +82,10 @@ def run(
     file: str, context: int, model: ModelFlags, baselines: BaselineFlags, out: OutputFlags, *, strict: bool
 ) -> None:
     """Judge by all metrics on all sets that `file` lists; print the table and write the figures."""
+    models = [path for path in (model.model, baselines.language_model, baselines.comet) if path and Path(path).exists()]
+    targets.check((out.to_json,), read=[file, *models])
     sets = overview.read_sets(file, SUITES)
-    listed = [path for one in sets for path in (one.path, one.documents)]
-    targets.check((out.to_json,), read=[file, *listed, baselines.language_model, baselines.comet])
+    targets.check((out.to_json,), read=[path for one in sets for path in (one.path, one.documents)])
     note = out.notes()
     items = [one.suite.read(one.path, Reading(one.documents, context)) for one in sets]
     metrics: dict[str, Metric] = {}

@@ -103,7 +103,10 @@ def test_a_pronoun_that_neither_side_translates_is_right(made: Path) -> None:
         ("DELETE FROM sentences WHERE corpus = 2 AND line = 2;", "row 1: line 2 of corpus 2 is not in the table"),
         ("UPDATE pro_candidates SET category_no = 9;", "table pro_candidates, row 1: category 9 is not in the table"),
         ("UPDATE sentences SET line = 'x' WHERE corpus = 4;", 'table sentences, row 13: "line" must be a whole number'),
-        ("UPDATE translations SET tgtpos = 7;", 'table translations, row 1: "tgtpos" must be a whole number from 0 to 3'),
+        (
+            "UPDATE translations SET tgtpos = 7;",
+            'table translations, row 1: "tgtpos" must be a whole number from 0 to 3',
+        ),
     ],
 )
 def test_a_wrong_database_is_refused_with_table_and_row(script: str, said: str, made: Path) -> None:
@@ -115,7 +118,9 @@ def test_a_wrong_database_is_refused_with_table_and_row(script: str, said: str, 
 def test_wrong_files_are_refused(made: Path, tmp_path: Path) -> None:
     text = tmp_path / "text.db"
     text.write_text("She left. " * 200)
-    with pytest.raises(InputError, match=r"text.db: expected the SQLite database of PROTEST 1.1: file is not a database"):
+    with pytest.raises(
+        InputError, match=r"text.db: expected the SQLite database of PROTEST 1.1: file is not a database"
+    ):
         protest.read(text, Reading())
     with pytest.raises(InputError, match="no such file; expected the SQLite database"):
         protest.read(tmp_path / "none.db", Reading())

@@ -46,7 +46,9 @@ def test_stereotype_type_and_gender_are_groups(tmp_path: Path) -> None:
 
 
 def test_a_line_without_a_pronoun_in_brackets_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"test:4: expected a sentence of WinoBias, with he or she .*, got '\[The tail"):
+    with pytest.raises(
+        InputError, match=r"test:4: expected a sentence of WinoBias, with he or she .*, got '\[The tail"
+    ):
         read(tmp_path, LINES)
     with pytest.raises(InputError, match="no sentences: expected one on each line"):
         read(tmp_path, "\n")
