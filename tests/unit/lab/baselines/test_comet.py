@@ -65,5 +65,5 @@ def test_a_checkpoint_that_cannot_be_loaded_is_refused(checkpoint: Path, monkeyp
 
 def test_comet_must_be_installed(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "comet", None)
-    with pytest.raises(PronmetricError, match="`comet=` needs unbabel-comet, .*: pip install unbabel-comet"):
+    with pytest.raises(PronmetricError, match=r"`comet=` needs unbabel-comet, .*: pip install unbabel-comet"):
         Comet(checkpoint)

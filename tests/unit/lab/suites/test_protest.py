@@ -31,7 +31,8 @@ INSERT INTO sentences VALUES
     (4, 0, 'Bonjour .'), (4, 1, 'Le pont est vieux .'), (4, 2, 'Il fermera .'), (4, 3, 'Il pleut .');
 INSERT INTO categories VALUES (1, 'anaphoric_inter_subject_it', 1), (2, 'pleonastic_it', 0);
 INSERT INTO pro_candidates VALUES
-    (10, 1, 3, 1, 2, 'It', 0, 1), (11, 1, 4, 1, 2, 'It', 0, 1), (12, 1, 3, 2, 3, 'It', 0, 2), (13, 1, 4, 2, 3, 'It', 0, 2);
+    (10, 1, 3, 1, 2, 'It', 0, 1), (11, 1, 4, 1, 2, 'It', 0, 1),
+    (12, 1, 3, 2, 3, 'It', 0, 2), (13, 1, 4, 2, 3, 'It', 0, 2);
 INSERT INTO pro_antecedents VALUES (1, 3, 1, 0, 1, 1), (1, 4, 1, 0, 1, 1);
 INSERT INTO translations VALUES (2, 1, NULL, 2, 0), (2, 1, 0, 1, 1), (2, 2, NULL, 3, 0), (3, 1, NULL, 2, 0);
 INSERT INTO annotations VALUES
