@@ -101,7 +101,7 @@ def run(
         kept = read if code is None else choose_items(read, one.suite.ABOUT, code, one.path, note)
         if kept:
             by_metric = {name: _judge(one, kept, metric) for name, metric in metrics.items()}
-            judged.append(overview.Judgments(one, len(read) - len(kept), by_metric))
+            judged.append(overview.Judgments(one, len(kept), len(read) - len(kept), by_metric))
     if not judged:
         raise PronmetricError(f"{file}: the model judges no item of these sets; give sets in its language")
     signature = None

@@ -1,4 +1,4 @@
-"""ACES (Amrhein et al., WMT 2022) and SPAN-ACES (Moghe et al. 2023): translations with one kind of error, for metrics.
+"""ACES (Amrhein et al., WMT 2022) and SPAN-ACES (Moghe et al. 2025): translations with one kind of error, for metrics.
 
 A row has a source, a good and an incorrect translation, a reference and the phenomenon of the error. SPAN-ACES marks
 the wrong words of the incorrect translation.
@@ -73,7 +73,7 @@ _EXPECTED = "a TSV file of ACES"
 
 ABOUT = About(
     name="aces",
-    title="ACES (Amrhein et al., WMT 2022), SPAN-ACES (Moghe et al. 2023)",
+    title="ACES (Amrhein et al., WMT 2022), SPAN-ACES (Moghe et al., Computational Linguistics 2025)",
     languages="146 language pairs",
     phenomena="68 kinds of errors, also of pronouns and coreference",
     judged=("scores",),

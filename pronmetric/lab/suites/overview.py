@@ -35,12 +35,13 @@ class SetFile:
 
 @dataclass(frozen=True, slots=True)
 class Judgments:
-    """The verdicts of each metric on a set, None where the set lacks what the metric needs.
+    """The verdicts of each metric on the items of a set, None where these lack what the metric needs.
 
-    left_out: items that the metric of pronouns does not judge.
+    left_out: further items, which the metric of pronouns does not judge.
     """
 
     of: SetFile
+    items: int
     left_out: int
     by_metric: Mapping[str, Judged | None]
 
@@ -79,6 +80,8 @@ def format_overview(judged: Sequence[Judgments]) -> str:
 def _lines(one: Judgments) -> list[tuple[str, int, dict[str, Share]]]:
     """Each phenomenon, the number of its items, and the share of each metric that applies."""
     found = _figures(one)
+    if not found:
+        return [(ALL, one.items, {})]
     by = one.of.suite.ABOUT.by
     groups = list(dict.fromkeys(group for each in found.values() for group in each.by.get(by, {})))
     lines = []
@@ -86,7 +89,7 @@ def _lines(one: Judgments) -> list[tuple[str, int, dict[str, Share]]]:
         lines.append((ALL, {name: each.overall for name, each in found.items()}))
     for group in groups:
         lines.append((group, {name: each.by[by][group] for name, each in found.items()}))
-    return [(name, max((share.total for share in shares.values()), default=0), shares) for name, shares in lines]
+    return [(name, max(share.total for share in shares.values()), shares) for name, shares in lines]
 
 
 def _figures(one: Judgments) -> dict[str, Figures]:
@@ -107,6 +110,7 @@ def to_record(judged: Sequence[Judgments], settings: Mapping[str, Any]) -> dict[
             {
                 SUITE: one.of.suite.ABOUT.name,
                 SET: one.of.path,
+                "items": one.items,
                 "left_out": one.left_out,
                 "metrics": {
                     name: None if judged is None else _record(one.of, name, judged)

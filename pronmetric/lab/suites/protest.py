@@ -2,7 +2,7 @@
 
 The published file is an SQLite database (version 1.1 of the tables). A reference is scored against the translations of
 systems whose pronoun annotators call bad. New translations are compared with the reference at the pronoun and, where
-agreement is required, at the head of its antecedent, as in the automatic evaluation of the paper.
+agreement is required, at the head of its antecedent, after the automatic evaluation of the paper.
 """
 
 from __future__ import annotations
