@@ -144,7 +144,8 @@ def _table(code: str) -> Language | None:
 
 def _unmarked(entry: Entry, annotated: str) -> tuple[str, list[tuple[int, int]]]:
     """The text without its marks <v> and </v>, and the marked spans in it."""
-    text, places = "", []
+    text = ""
+    places: list[int] = []
     for number, part in enumerate(_MARK.split(annotated)):
         if number % 2 == 0:
             text += part
