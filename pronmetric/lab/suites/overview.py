@@ -84,12 +84,12 @@ def _lines(one: Judgments) -> list[tuple[str, int, dict[str, Share]]]:
         return [(ALL, one.items, {})]
     by = one.of.suite.ABOUT.by
     groups = list(dict.fromkeys(group for each in found.values() for group in each.by.get(by, {})))
-    lines = []
-    if len(groups) != 1:
-        lines.append((ALL, {name: each.overall for name, each in found.items()}))
-    for group in groups:
-        lines.append((group, {name: each.by[by][group] for name, each in found.items()}))
-    return [(name, max(share.total for share in shares.values()), shares) for name, shares in lines]
+    whole = {name: each.overall for name, each in found.items()}
+    lines = [(group, {name: each.by[by][group] for name, each in found.items()}) for group in groups]
+    counted = [
+        (group, max(share.total for share in shares.values()), shares) for group, shares in [(ALL, whole), *lines]
+    ]
+    return counted[1:] if len(counted) == 2 and counted[0][1] == counted[1][1] else counted
 
 
 def _figures(one: Judgments) -> dict[str, Figures]:
