@@ -1,4 +1,4 @@
-"""The one checker of records: an object of JSON in, its values out, or an error that names file, line and key."""
+"""The one checker of records: an object of JSON or a row of a table in, its values out, or a located error."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ def read_translations(path: str | Path, expected: int, *, blank: bool) -> list[s
         message = f"expected {expected} lines, one for each item, got {len(lines)}"
         raise InputError(message, file=path, line=min(len(lines), expected) + 1)
     if not blank and "" in (stripped := [line.strip() for line in lines]):
-        message = "a blank line; `compat=True` counts it as wrong"
+        message = "a blank line; `compat=True` judges it too"
         raise InputError(message, file=path, line=stripped.index("") + 1)
     return lines
 

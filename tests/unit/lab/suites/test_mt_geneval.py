@@ -85,7 +85,7 @@ def test_a_translation_with_a_word_of_the_other_gender_is_wrong(counterfactual: 
 
 
 def test_wrong_files_are_refused(counterfactual: Path, contextual: Path) -> None:
-    with pytest.raises(InputError, match="a blank line; `compat=True` counts it"):
+    with pytest.raises(InputError, match="a blank line; `compat=True` judges it too"):
         translated(contextual, ["La boulangère chante.", ""])
     assert translated(contextual, ["La boulangère chante.", ""], compat=True).verdicts[1].right
     with pytest.raises(InputError, match=r"out.txt:3: expected 4 lines, one for each item, got 2"):
