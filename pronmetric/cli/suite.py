@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pronmetric.cli import flags, output, suite_build
+from pronmetric.cli import flags, output, suite_all, suite_build
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.parser import (
     Command,
@@ -24,7 +23,8 @@ from pronmetric.cli.parser import (
     switch,
     whole,
 )
-from pronmetric.cli.run import ScoringRun, check_texts
+from pronmetric.cli.run import ScoringRun
+from pronmetric.cli.suite_all import BaselineFlags
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.nmt.settings import is_model
@@ -37,7 +37,6 @@ from pronmetric.lab.suites.contrastive import Item, Judged, Judging, Reading, Su
 from pronmetric.lab.suites.export import MANY, MODES, NONE, Concatenation
 from pronmetric.output import targets
 from pronmetric.report.text import table
-from pronmetric.text.context import Source, Text, join
 from pronmetric.text.strict_json import plain
 
 if TYPE_CHECKING:
@@ -161,6 +160,14 @@ context of --seq2seq (--context-mode); a model of `nmt train` reads the one that
   concatN   --context previous sentences before each
 The sentences are joined by --separator. The log-probability is that of the whole target text.
 
+ALL judges --model and baselines on several sets, in one table: accuracy by phenomenon with 95 % intervals.
+  --set FILE             the sets, a TSV file whose first line names the columns suite, set (a file) and, where there
+                         are any, documents; files are relative to its folder
+  --language-model DIR   log-probability of a candidate after its --context
+  --comet FILE           COMET, where the items have a source (and a reference)
+BLEU and chrF are there too (pip install "pronmetric[peers]"), for items with a reference beside their candidates. All
+are judged on the items that --model judges: of pronouns, in its language.
+
 With --save_scores FILE a run of --seq2seq that was stopped is continued by the same command; the scores so far are in
 FILE.partial. The scores of --model and --seq2seq are higher for better: read them again with --scores FILE
 --maximize."""
@@ -234,9 +241,13 @@ class Seq2seqFlags(Flags):
 class ScoreFlags(SetFlags):
     """The set, what is judged on it, and what is written."""
 
+    name: str = argument(
+        choices=[*SUITES, suite_all.ALL], metavar="NAME", help=f"{', '.join(SUITES)}; {suite_all.ALL}: see below"
+    )
     judged: JudgedFlags = part(JudgedFlags, "what is judged (see below)")
     judging: JudgingFlags = part(JudgingFlags, "judging")
     by_seq2seq: Seq2seqFlags = part(Seq2seqFlags, "--seq2seq")
+    baselines: BaselineFlags = part(BaselineFlags, "baselines of ALL")
     model: ModelFlags = part(ModelFlags, flags.MODEL)
     unused_seed: int = flags.seed_flag()
     to_json: str | None = flag(
@@ -252,6 +263,11 @@ class ScoreFlags(SetFlags):
 
     def check(self) -> None:
         """Refuse several things to judge or none, and flags of another one."""
+        if self.name == suite_all.ALL:
+            self._check_all()
+            return
+        if self.baselines != BaselineFlags():
+            raise UsageError("--language-model and --comet go with ALL; a model of one set follows --seq2seq")
         judged, seq2seq = self.judged, self.by_seq2seq
         given = {
             "--scores": judged.scores,
@@ -282,9 +298,27 @@ class ScoreFlags(SetFlags):
         if judged.seq2seq is not None and self.context and seq2seq.context_mode != MANY:
             raise UsageError("--context goes with --context-mode concatN")
 
+    def _check_all(self) -> None:
+        """Refuse flags of a single set."""
+        parts = (self.judged, JudgedFlags()), (self.judging, JudgingFlags()), (self.by_seq2seq, Seq2seqFlags())
+        given = {name: value != vars(default)[name] for part, default in parts for name, value in vars(part).items()}
+        given |= {name: vars(self)[name] is not None for name in ("documents", "save_scores", "plot")}
+        if extra := [f"--{name.replace('_', '-')}" for name, is_given in given.items() if is_given]:
+            raise UsageError(f"ALL scores by --model and baselines; {' and '.join(extra)} goes with a single set")
+
 
 def run_score(task: ScoreFlags) -> None:
     """Judge, print the figures, and write the files that are asked for."""
+    if task.name == suite_all.ALL:
+        suite_all.run(
+            task.set,
+            context=task.context,
+            model=task.model,
+            baselines=task.baselines,
+            out=task.out,
+            strict=task.strict,
+        )
+        return
     model, given = task.model.model, task.judged
     inputs = (task.set, task.documents, given.scores, given.translations, given.humans, task.judging.alignment)
     read = [*inputs, given.seq2seq, None if model is None or not Path(model).exists() else model]
@@ -332,41 +366,33 @@ def _judge_translations(task: ScoreFlags) -> tuple[Judged, str]:
 def _judge_by_model(task: ScoreFlags, note: output.Notes) -> tuple[Judged, str]:
     """The verdicts by the model's scores, and what scored."""
     folder = task.judged.seq2seq
-    if folder is not None:
-        items, values, scored_by = _by_seq2seq(task, folder, note)
-    else:
-        items = task.suite.read(task.set, Reading(task.documents, task.context))
-        values, scored_by = _by_pronmetric(task, items, note)
+    items, values, scored_by = _by_pronmetric(task, note) if folder is None else _by_seq2seq(task, folder, note)
     return task.suite.judge(items, suite_export.cut(values, items, task.set), task.judging.judging), scored_by
 
 
-def _by_pronmetric(task: ScoreFlags, items: Sequence[Item], note: output.Notes) -> tuple[list[float], str]:
-    """The mean probability of each candidate's pronouns; a candidate without one loses."""
-    texts = [
-        Text(join(one.target_context), one.target, Source(one.source, one.source_context))
-        for item in items
-        for one in item.candidates
-    ]
+def _by_pronmetric(task: ScoreFlags, note: output.Notes) -> tuple[Sequence[Item], list[float], str]:
+    """The items that the model judges, the mean probability of each candidate's pronouns, and what scored."""
+    read = task.suite.read(task.set, Reading(task.documents, task.context))
     scoring, about = ScoringRun(task.model, task.out, note), task.suite.ABOUT
-    language = scoring.metric.language
-    if language.code not in about.targets:
+    code = scoring.metric.language.code
+    items = suite_all.choose_items(read, replace(about, targets=()), code, task.set, note)
+    if not items:
+        raise PronmetricError(f"{task.set}: no item is in {code} and of pronouns; give a model of the set's language")
+    if task.save_scores is not None and len(items) < len(read):
+        raise PronmetricError(
+            f"--save_scores: the model judges {len(items)} of {len(read)} items, and a file of scores is of all: "
+            "leave it out, or give a set of the model's language"
+        )
+    if not items[0].language and about.targets and code not in about.targets:
         named = ", ".join(about.targets)
-        note(f"the published candidates of {about.name} are in {named}; the model scores {language.code}")
-    check_texts({task.set: (text.text for text in texts)}, language, note, strict=task.strict)
-    with scoring.progress(len(texts)):
-        scores = [segment.score for segment in scoring.stream(texts)]
+        note(f"the published candidates of {about.name} are in {named}; the model scores {code}")
+    values = suite_all.score_pronouns(scoring, items, task.set, note, strict=task.strict)
     note.lengths(scoring.counts)
-    without = sum(score is None for score in scores)
-    if without == len(scores):
-        raise PronmetricError("no candidate has a pronoun that the model knows; the targets must be in its language")
-    if without:
-        note(f"{without} of {len(scores)} candidates have no pronoun: they lose against any other")
-    values = [-math.inf if score is None else score for score in scores]
     if task.save_scores is not None:
         with targets.AtomicFile(task.save_scores) as file:
             file.writelines(f"{value}\n" for value in values)
     signature = scoring.sign("common" if task.context else "none", size=task.context or None)
-    return values, f"pronmetric, {task.context} sentences of context, {signature}"
+    return items, values, f"pronmetric, {task.context} sentences of context, {signature}"
 
 
 def _by_seq2seq(task: ScoreFlags, folder: str, note: output.Notes) -> tuple[Sequence[Item], list[float], str]:

@@ -1,4 +1,4 @@
-"""The one checker of records: an object of JSON in, its values out, or an error that names file, line and key."""
+"""The one checker of records: an object of JSON or a row of a table in, its values out, or a located error."""
 
 from __future__ import annotations
 
@@ -186,6 +186,42 @@ def read(path: str | Path) -> Iterator[Entry]:
     for number, line in enumerate(iter_lines(path), start=1):
         if line.strip():
             yield Entry(parse(line, file=path, line=number), file=path, line=number, expected="a JSON object")
+
+
+def read_table(path: str | Path, columns: Sequence[str], *, expected: str, named: bool = True) -> Iterator[Entry]:
+    """Each row of a TSV file as a record of strings, without quotes or escapes; blank lines are skipped.
+
+    columns: those that must be there. named: the first line names the columns, and there may be others in any order;
+    otherwise there are these, in this order. expected: the kind of file, for errors, such as "a GAP file".
+
+    Raises:
+        InputError: with file and line, if a column is missing or a row has another number of cells; a table without
+            rows.
+    """
+    lines = ((number, line) for number, line in enumerate(iter_lines(path), start=1) if line.strip())
+    if named:
+        columns = _header(path, lines, columns, expected)
+    number = 0
+    for number, line in lines:
+        cells = line.split("\t")
+        if len(cells) != len(columns):
+            message = f"expected {expected} with {len(columns)} tab-separated columns ({', '.join(columns)})"
+            raise InputError(f"{message}, got {len(cells)}", file=path, line=number)
+        yield Entry(dict(zip(columns, cells, strict=True)), file=path, line=number)
+    if not number:
+        raise InputError(f"no rows: expected {expected}, one item on each line", file=path)
+
+
+def _header(path: str | Path, lines: Iterator[tuple[int, str]], columns: Sequence[str], expected: str) -> Sequence[str]:
+    """The columns that the first line names."""
+    _, line = next(lines, (1, ""))
+    names = line.split("\t")
+    if missing := [name for name in columns if name not in names]:
+        raise InputError(f"expected {expected}, whose first line names {', '.join(missing)}", file=path, line=1)
+    if repeated := [name for name in names if names.count(name) > 1]:
+        message = f"the first line names {repeated[0]!r} twice; each column needs its own name"
+        raise InputError(message, file=path, line=1)
+    return names
 
 
 def parse(text: str, *, file: str | Path, line: int) -> Any:

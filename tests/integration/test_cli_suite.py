@@ -10,7 +10,8 @@ import pytest
 
 from pronmetric.cli.main import main
 
-NAMES = ("contrapro", "discevalmt", "consistency", "ctxpro", "cai-xiong")
+NAMES = ("contrapro", "discevalmt", "consistency", "ctxpro", "cai-xiong", "aces", "winomt", "mt-geneval", "protest")
+NAMES += ("dip", "winobias", "tsv")
 
 
 @pytest.fixture(autouse=True)

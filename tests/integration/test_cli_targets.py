@@ -82,6 +82,7 @@ CALLS: Mapping[str, Sequence[Call]] = {
     "suite": [
         Call("score contrapro --set a --scores b", "a b", ("--to_json", "--plot")),
         Call("score contrapro --set a --model model", "a model/config.yaml", ("--to_json", "--save_scores")),
+        Call("score ALL --set a --model model", "a model/config.yaml", ["--to_json"]),
         Call("export contrapro --set a", "a", folders=["-o"]),
         Call("build wmt --wmt-dir tests", "tests/de.txt", ("--to_jsonl", "--to_sqlite")),
         Call("build contrastive --target-language de --source a --target b --alignment c", "a b c", ["-o"]),

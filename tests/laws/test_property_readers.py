@@ -25,7 +25,9 @@ from pronmetric.errors import PronmetricError
 from pronmetric.lab.baselines import apt_config
 from pronmetric.lab.human import esa, gap, human_scores, judged_pairs, labelled_pronouns, mqm, rating_table, wmt_scores
 from pronmetric.lab.human.judged_pairs import JudgedPair
+from pronmetric.lab.suites import aces, dip, overview, pair_table, protest, winobias, winomt
 from pronmetric.lab.suites import figures as suite_result
+from pronmetric.lab.suites.contrastive import Reading
 from pronmetric.output import tsv
 from pronmetric.pretrained import glove
 from pronmetric.pronouns import table_language
@@ -61,6 +63,11 @@ def read_evalset(path: Path) -> None:
         evalset.read(TestSet("any", None, "de-en", (whole, Part("evalset-hyp", "A", path))))
 
 
+def read_dip(path: Path) -> None:
+    dip.read(path, Reading(context=1))
+
+
+ACES = "source\tgood-translation\tincorrect-translation\treference\tphenomena\tlangpair\na\tb\tc\td\te\tde-en\n"
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "lines": ("", read_lines),
     "text": ("", read_text),
@@ -99,6 +106,13 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "vectors": ("she 1 2\nhe 3 4\n", lambda path: glove.read(path, ["she"], width=2)),
     "result": ('{"signature": "a:b", "systems": [], "segments": []}', lambda path: read_result(str(path))),
     "suite result": ('{"suite": "contrapro"}', suite_result.read_result),
+    "ACES": (ACES, partial(aces.read, reading=Reading())),
+    "WinoMT": ("male\t1\tThe cook sang because he won.\tcook\n", partial(winomt.read, reading=Reading())),
+    "WinoBias": ("[The cook] sang because [he] won.\n", partial(winobias.read, reading=Reading())),
+    "DiP": ('{"id": 1, "lp": "de-en", "source": "s", "reference": "It.", "noisy_reference": "He."}\n', read_dip),
+    "PROTEST": ("SQLite format 3\0", partial(protest.read, reading=Reading())),
+    "pairs": ("context\tbetter\tworse\tgroup\n\tIt.\tHe.\tx\n", partial(pair_table.read, reading=Reading())),
+    "sets": ("suite\tset\ndip\ta\n", partial(overview.read_sets, suites={"dip": dip})),
     "config": ("format: 1\nencoder: {kind: glove}\nhead: {kind: logit}\n", checkpoint_config.read),
 }  # fmt: skip
 PIECES = st.sampled_from([*fuzz.PIECES, *(piece.encode() for piece in fuzz.MARKUP)]) | st.binary(max_size=8)

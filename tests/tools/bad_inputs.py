@@ -96,6 +96,13 @@ CALLS: Mapping[str, Sequence[Call]] = {
     "suite": [
         Call("score contrapro --set a --scores b --to_json new", "a b"),
         Call("score discevalmt --set a --scores b --to_json new", "a"),
+        Call("score ALL --set a --to_json new", "a"),
+        Call("score aces --set a --scores b --to_json new", "a b"),
+        Call("score winomt --set a --scores b --to_json new", "a"),
+        Call("score protest --set a --scores b --to_json new", "a"),
+        Call("score dip --set a --scores b --to_json new", "a"),
+        Call("score winobias --set a --scores b --to_json new", "a"),
+        Call("score tsv --set a --scores b --to_json new", "a"),
         Call("compare a b --to_json new", "a b"),
     ],
     "study": [

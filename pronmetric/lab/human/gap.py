@@ -15,7 +15,7 @@ from pronmetric.eval.decision import A
 from pronmetric.lab.human.judged_pairs import JudgedPair
 from pronmetric.pronouns.corrupt import replace
 from pronmetric.pronouns.slots import slot
-from pronmetric.text.lines import read_lines
+from pronmetric.text.entry import read_table
 from pronmetric.text.sentences import sentence_at
 from pronmetric.text.words import words
 
@@ -70,26 +70,15 @@ def read(path: str | Path) -> list[Item]:
     Raises:
         InputError: with file and line, if a column is missing or the pronoun is not at its offset.
     """
-    lines = read_lines(path)
-    header = lines[0].split("\t") if lines else []
-    if missing := [name for name in COLUMNS if name not in header]:
-        raise InputError(f"expected a GAP file, whose first line names {', '.join(missing)}", file=path, line=1)
-    places = [header.index(name) for name in COLUMNS]
     items = []
-    for number, line in enumerate(lines[1:], start=2):
-        cells = line.split("\t")
-        if len(cells) != len(header):
-            message = f"expected {len(header)} columns as in the first line, got {len(cells)}"
-            raise InputError(message, file=path, line=number)
-        identity, text, pronoun, offset, article = (cells[place] for place in places)
+    for row in read_table(path, COLUMNS, expected="a GAP file"):
+        identity, text, pronoun, offset, article = map(row.string, COLUMNS)
         if not offset.isdecimal():
-            raise InputError(f"expected a whole number as Pronoun-offset, got {offset!r}", file=path, line=number)
+            row.fail(f"expected a whole number as Pronoun-offset, got {offset!r}")
         try:
             items.append(item(identity, article, text, pronoun, int(offset)))
         except InputError as error:
-            raise InputError(str(error), file=path, line=number) from None
-    if not items:
-        raise InputError("holds no item; expected one on each line after the first", file=path)
+            row.fail(str(error))
     return items
 
 

@@ -23,18 +23,20 @@ from pronmetric.lab.suites.contrastive import (
     Reading,
     Scores,
     judge_copies,
+    last,
+    linked,
+    no_documents,
+    read_translations,
     verdict,
 )
 from pronmetric.text.entry import Entry
 from pronmetric.text.entry import read as read_entries
-from pronmetric.text.lines import read_lines
 
 KINDS = ("pronoun", "connective", "ellipsis")
 PRONOUNS = ("你", "你们", "他们", "她们", "它们")
 CONNECTIVES = ("while", "as", "since", "though", "or")
 KIND, CLASS = "kind", "class"
 _RIVALS = {form: tuple(one for one in group if one != form) for group in (PRONOUNS[:2], PRONOUNS[2:]) for form in group}
-_LINK = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 ABOUT = About(
     name="cai-xiong",
@@ -43,6 +45,7 @@ ABOUT = About(
     targets=("zh",),
     phenomena="pronouns, connectives, ellipsis",
     judged=("translations", "human judgments", "scores"),
+    by=KIND,
     text="""Set: the published file is not available; the format is JSONL, one object a line:
   {"id", "kind": "pronoun"|"connective"|"ellipsis", "class", "source", "source_context": [sentences], "reference",
    "target_context": [sentences], "source_tokens": [places, from 0], "right": [forms], "rivals": [forms],
@@ -70,8 +73,7 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
 
 
 def _entries(path: str | Path, reading: Reading) -> list[tuple[Item, Entry]]:
-    if reading.documents is not None:
-        raise InputError("has its context sentences in it; leave `documents=` out", file=path)
+    no_documents(path, reading)
     by_id: dict[str, tuple[Item, Entry]] = {}
     for entry in read_entries(path):
         item = _item(entry, reading.context)
@@ -88,7 +90,7 @@ def _item(entry: Entry, size: int) -> Item:
     allowed = {KINDS[0]: PRONOUNS, KINDS[1]: CONNECTIVES}.get(kind)
     name = entry.string("class") if allowed is None else entry.one_of("class", allowed)
     before = [_optional(entry, f"{side}_context") for side in ("source", "target")]
-    contexts = [sentences[max(0, len(sentences) - size) :] for sentences in before]
+    contexts = [last(sentences, size) for sentences in before]
     source, texts = entry.string("source"), (entry.string("reference"), *_optional(entry, "contrastive"))
     return Item(
         id=entry.string("id"),
@@ -114,15 +116,18 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
         InputError: with the line, where it is blank or its links are wrong; unequal lengths.
     """
     entries = _entries(path, Reading())
-    lines = _lines(translations, len(entries), blank=judging.compat)
-    links = None if judging.alignment is None else _lines(judging.alignment, len(entries), blank=True)
-    verdicts, unaligned = [], 0
-    for number, ((item, entry), line) in enumerate(zip(entries, lines, strict=True)):
-        text = line if links is None else _aligned(entry, line, links[number], judging.alignment, number + 1)
-        unaligned += text is None
-        verdicts.append(verdict(item, text is not None and _is_right(entry, item, text)))
-    further = {} if links is None else {"items without an aligned word, wrong": unaligned}
-    return Judged(tuple(verdicts), further)
+    lines = read_translations(translations, len(entries), blank=judging.compat)
+    texts: list[str | None] = list(lines)
+    if judging.alignment is not None:
+        links = read_translations(judging.alignment, len(entries), blank=True)
+        rows = zip(entries, lines, links, strict=True)
+        texts = [_aligned(entry, line, own, judging.alignment, n) for n, ((_, entry), line, own) in enumerate(rows, 1)]
+    verdicts = tuple(
+        verdict(item, text is not None and _is_right(entry, item, text))
+        for (item, entry), text in zip(entries, texts, strict=True)
+    )
+    unaligned = {"items without an aligned word, wrong": texts.count(None)}
+    return Judged(verdicts, {} if judging.alignment is None else unaligned)
 
 
 def judge_humans(path: str | Path, humans: str | Path, automatic: Judged | None = None) -> Judged:
@@ -181,27 +186,8 @@ def _forms(forms: set[str], text: str) -> Iterator[str]:
     return (match.group() for match in re.finditer("|".join(map(re.escape, longest)), text))
 
 
-def _aligned(entry: Entry, line: str, links: str, file: str | None, number: int) -> str | None:
+def _aligned(entry: Entry, line: str, links: str, file: str, number: int) -> str | None:
     """The target words that are linked to the item's source words, joined; None without any."""
-    places = entry.values("source_tokens")
     tokens = line.split()
-    linked = set()
-    for link in links.split():
-        match = _LINK.fullmatch(link)
-        if match is None or int(match[2]) >= len(tokens):
-            expected = f"expected links s-t below {len(tokens)} target words"
-            raise InputError(f"{expected}, got {link[:40]!r}", file=file, line=number)
-        if int(match[1]) in places:
-            linked.add(int(match[2]))
-    return "".join(tokens[place] for place in sorted(linked)) if linked else None
-
-
-def _lines(path: str | Path, expected: int, *, blank: bool) -> list[str]:
-    lines = read_lines(path)
-    if len(lines) != expected:
-        message = f"expected {expected} lines, one for each item, got {len(lines)}"
-        raise InputError(message, file=path, line=min(len(lines), expected) + 1)
-    if not blank and "" in (stripped := [line.strip() for line in lines]):
-        message = "a blank line; `compat=True` counts it as wrong"
-        raise InputError(message, file=path, line=stripped.index("") + 1)
-    return lines
+    places = linked(links, entry.values("source_tokens"), len(tokens), file=file, line=number)
+    return "".join(tokens[place] for place in places) if places else None

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from pronmetric.errors import InputError
 from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
@@ -19,6 +18,7 @@ from pronmetric.lab.suites.contrastive import (
     Judging,
     Reading,
     Scores,
+    no_documents,
     no_translations,
     read_list,
     verdict,
@@ -55,8 +55,7 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
     Raises:
         InputError: with the item, where a key is missing or a value is of another kind.
     """
-    if reading.documents is not None:
-        raise InputError("has its context sentences in it; leave `documents=` out", file=path)
+    no_documents(path, reading)
     return tuple(_item(entry, number, reading.context) for number, entry in enumerate(read_list(path, _EXPECTED)))
 
 

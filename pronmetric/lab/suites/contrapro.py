@@ -41,6 +41,7 @@ ABOUT = About(
     targets=("de", "fr"),
     phenomena="translation of ambiguous pronouns (it, they)",
     judged=("scores", "translations"),
+    by=PAIR,
     text="""Set: contrapro.json of github.com/ZurichNLP/ContraPro, or a file in its format. One score for each line: the
 reference, then its contrastive copies, item by item. An item is right if the reference scores strictly better than
 every copy. Accuracy by pronoun pair, antecedent location and distance (0, 1, 2, 3, >3).

@@ -6,14 +6,16 @@ scores that one better than the others. A generation suite looks for forms in a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
+from pronmetric.alignment.links import from_pharaoh
 from pronmetric.errors import InputError
 from pronmetric.text import strict_json
 from pronmetric.text.entry import Entry, kind
+from pronmetric.text.lines import read_lines
 
 Scores = Sequence[float]
 
@@ -33,7 +35,9 @@ class Item:
     """One item: its candidates, the place of the right one, and the groups by which figures are broken down.
 
     groups: break-down -> group, such as "distance" -> "2"; a break-down that does not concern the item is absent.
-    document: what intervals resample as one.
+    document: what intervals resample as one. reference: a translation beside the candidates, "" for none. language: of
+    the candidates, where a set has several; "" is the suite's. of_pronouns: whether the candidates differ in pronouns
+    or in what these refer to.
     """
 
     id: str
@@ -41,6 +45,9 @@ class Item:
     right: int = 0
     groups: Mapping[str, str] = field(default_factory=dict)
     document: str = ""
+    reference: str = ""
+    language: str = ""
+    of_pronouns: bool = True
 
     def better_than_all(self, scores: Scores) -> bool:
         """Whether the right candidate's score is above every other; equal scores and NaN are wrong."""
@@ -104,7 +111,7 @@ class About:
 
     phenomena: what is tested, in a few words. judged: what is judged, such as "scores" and "translations".
     ignores_surplus: whether the original program ignores surplus lines of a score file. targets: the languages of the
-    published candidates that are scored.
+    published candidates that are scored; () for any. by: the break-down whose groups are the phenomena.
     """
 
     name: str
@@ -115,6 +122,7 @@ class About:
     text: str
     ignores_surplus: bool = True
     targets: tuple[str, ...] = ()
+    by: str = ""
 
 
 class Suite(Protocol):
@@ -160,6 +168,59 @@ def judge_copies(items: Sequence[Item], scores: Sequence[Scores], *, copies: str
 def verdict(item: Item, right: bool) -> Verdict:
     """The verdict on an item."""
     return Verdict(item.id, right, item.groups, item.document)
+
+
+def for_pronouns(items: Sequence[Item], about: About, code: str) -> tuple[Item, ...]:
+    """The items that a metric of pronouns in the language `code` judges: in this language, and of pronouns."""
+    return tuple(
+        item
+        for item in items
+        if item.of_pronouns and (item.language == code if item.language else code in (about.targets or (code,)))
+    )
+
+
+def no_documents(path: str | Path, reading: Reading) -> None:
+    """Refuse documents for a set that holds its context sentences."""
+    if reading.documents is not None:
+        raise InputError("has its context sentences in it; leave `documents=` out", file=path)
+
+
+def last(sentences: Sequence[str], size: int) -> tuple[str, ...]:
+    """The last `size` sentences of a context.
+
+    >>> last(("A.", "B."), 1), last(("A.", "B."), 0)
+    (('B.',), ())
+    """
+    return tuple(sentences[max(0, len(sentences) - size) :])
+
+
+def linked(links: str, places: Collection[int], length: int, *, file: str | Path, line: int) -> list[int]:
+    """The target places that a line of links s-t joins to one of the source `places`, in order.
+
+    Raises:
+        InputError: a word that is not a link, or a target place from `length`, the number of target words.
+    """
+    found = from_pharaoh(links, file=file, number=line).links
+    if beyond := [f"{s}-{t}" for s, t in found if t >= length]:
+        message = f"expected links s-t below {length} target words, got {beyond[0]!r}"
+        raise InputError(message, file=file, line=line)
+    return sorted({t for s, t in found if s in places})
+
+
+def read_translations(path: str | Path, expected: int, *, blank: bool) -> list[str]:
+    """The lines of a file, one for each of the `expected` items.
+
+    Raises:
+        InputError: another number of lines; unless `blank`, a blank line.
+    """
+    lines = read_lines(path)
+    if len(lines) != expected:
+        message = f"expected {expected} lines, one for each item, got {len(lines)}"
+        raise InputError(message, file=path, line=min(len(lines), expected) + 1)
+    if not blank and "" in (stripped := [line.strip() for line in lines]):
+        message = "a blank line; `compat=True` judges it too"
+        raise InputError(message, file=path, line=stripped.index("") + 1)
+    return lines
 
 
 def no_translations(name: str, translations: str | Path) -> NoReturn:

@@ -27,23 +27,18 @@ from pronmetric.lab.suites.contrastive import (
     judge_copies,
     read_list,
 )
-from pronmetric.pronouns.corrupt import replace
+from pronmetric.lab.suites.other_gender import as_class, class_name
 from pronmetric.pronouns.finder import find
-from pronmetric.pronouns.slots import same_slot
 from pronmetric.text.entry import Entry
 from pronmetric.text.lines import iter_lines, read_lines
-from pronmetric.text.words import words
 
 RULE, DISTANCE = "rule", "distance"
 EOS = "<eos>"
 _EXPECTED = "expected a set of ctxpro (JSON list of items)"
 _NAME = re.compile(r"\.(?P<source>[a-z]{2,3})-(?P<target>[a-z]{2,3})\.[^.]+\.json$")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
-_INANIMATE = frozenset({"it", "its", "itself"})
-_ANIMATE: Mapping[str, frozenset[str]] = {
-    "MASC": frozenset({"he", "him", "himself"}),
-    "FEM": frozenset({"she", "her", "herself"}),
-}
+_INANIMATE = "it"
+_ANIMATE: Mapping[str, str] = {"MASC": "he", "FEM": "she"}
 
 ABOUT = About(
     name="ctxpro",
@@ -52,6 +47,7 @@ ABOUT = About(
     targets=("en",),
     phenomena="gender, animacy, formality, auxiliaries, inflection",
     judged=("translations", "scores (animacy)"),
+    by=RULE,
     text="""Set: CATEGORY.opensubtitles.SRC-TGT.SPLIT.json of github.com/rewicks/ctxpro.
 --translations: one line for each item. The last sentence of each line is judged (needs sentence-splitter): it is right
 if it has the expected form as a word, lower-cased and without ASCII punctuation. Accuracy by rule.
@@ -99,13 +95,12 @@ def _distance(entry: Entry) -> dict[str, str]:
 
 def _other_animacy(text: str, expected: str, rule: str) -> str | None:
     """The text with its one pronoun of the expected form in the other animacy; None where there is not exactly one."""
-    gender = next((name for name in _ANIMATE if name in rule.split(".")), None)
     occurrences = [o for o in find(text) if o.form == expected]
-    wanted = _INANIMATE if expected not in _INANIMATE else _ANIMATE.get(gender or "", frozenset())
-    if len(occurrences) != 1 or not wanted:
+    if len(occurrences) != 1:
         return None
-    form = next((form for form in same_slot(words(text), occurrences[0].word) if form in wanted), None)
-    return None if form is None else replace(text, occurrences[0].start, occurrences[0].end, form)
+    gender = next((name for name in _ANIMATE if name in rule.split(".")), "")
+    other = _ANIMATE.get(gender) if class_name(occurrences[0]) == _INANIMATE else _INANIMATE
+    return None if other is None else as_class(text, occurrences[0], other)
 
 
 def _contexts(entries: Sequence[Entry], reading: Reading) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:

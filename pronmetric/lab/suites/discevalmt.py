@@ -21,6 +21,7 @@ from pronmetric.lab.suites.contrastive import (
     Reading,
     Scores,
     Verdict,
+    no_documents,
     verdict,
 )
 from pronmetric.lab.suites.contrastive import judge as strict
@@ -41,6 +42,7 @@ ABOUT = About(
     targets=("fr",),
     phenomena="anaphora; lexical choice (repetition, disambiguation)",
     judged=("scores", "translations"),
+    by=TYPE,
     text="""Set: anaphora.json or lexical-choice.json of github.com/rbawden/discourse-mt-test-sets. One score for each
 line: blocks by number, pairs in order, the right translation, then the wrong one. A pair is right if the right
 translation scores strictly better. Each translation has one previous sentence. Intervals resample blocks.
@@ -63,8 +65,7 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
     Raises:
         InputError: with the block, where a key is missing, a value is of another kind, or a type is unknown.
     """
-    if reading.documents is not None:
-        raise InputError("has its context sentences in it; leave `documents=` out", file=path)
+    no_documents(path, reading)
     return tuple(pair.item for pair in _pairs(path, reading.context))
 
 

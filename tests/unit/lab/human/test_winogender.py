@@ -36,11 +36,11 @@ def test_templates(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        (["name\tsentence"], "expected a first line with sentid"),
+        (["name\tsentence"], "whose first line names sentid"),
         ([HEAD, "baker.guest.2.male.txt\tHe left."], "expected OCCUPATION.PARTICIPANT"),
         ([HEAD, "baker.guest.1.male.txt\tHe left."], "expected a male and a female sentence of baker"),
         ([HEAD, "a.b.1.male.txt\tHe left.", "a.b.1.female.txt\tShe went."], "that differ in one word"),
-        ([HEAD, "a.b.1.male.txt"], "expected 2 columns, got 1"),
+        ([HEAD, "a.b.1.male.txt"], "with 2 tab-separated columns"),
     ],
 )
 def test_other_files_are_refused(tmp_path: Path, lines: list[str], said: str) -> None:

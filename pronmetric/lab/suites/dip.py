@@ -1,0 +1,103 @@
+"""DiP (Jwalapuram et al. 2020), discourse phenomena of translation: references against wrong ones, by phenomenon.
+
+Its files are not published any more; this reads the entries that `pronmetric suite build wmt` writes by the rules of
+the same authors, to which other phenomena may be added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pronmetric.errors import InputError
+from pronmetric.lab.suites.contrastive import (
+    About,
+    Candidate,
+    Item,
+    Judged,
+    Judging,
+    Reading,
+    Scores,
+    last,
+    no_documents,
+    no_translations,
+)
+from pronmetric.lab.suites.contrastive import judge as strict
+from pronmetric.text.entry import Entry
+from pronmetric.text.entry import read as read_entries
+
+BY, PAIR, LANGUAGES = "phenomenon", "pronoun pair", "language pair"
+PHENOMENA = ANAPHORA, COHESION, COHERENCE, CONNECTIVES = (
+    "anaphora",
+    "lexical consistency",
+    "coherence and readability",
+    "discourse connectives",
+)
+
+ABOUT = About(
+    name="dip",
+    title="DiP (Jwalapuram et al. 2020)",
+    languages="any",
+    phenomena=", ".join(PHENOMENA),
+    judged=("scores",),
+    by=BY,
+    text="""Set: the files of the benchmark are not published any more; the format is that of `suite build wmt`, JSONL,
+an object a line:
+  {"id", "lp": "de-en", "phenomenon", "source", "source_context": [sentences], "reference",
+   "reference_context": [sentences], "noisy_reference", "right", "wrong", "doc"}
+The phenomenon is anaphora (also where it is absent), lexical consistency, coherence and readability, or discourse
+connectives; other keys are not read. "noisy_reference" is the wrong translation; "right" is the reference's pronoun
+and "wrong" that of the wrong translation. The contexts, "right", "wrong" and "doc" may be absent.
+One score for each line: the reference, then the wrong translation, both after the reference's context. An item is
+right if the reference scores strictly better. Accuracy by phenomenon, language pair and pronoun pair; intervals are
+over the documents ("doc") or items. --model judges anaphora into its language; the other items are left out,
+counted.""",
+)
+
+
+def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
+    """The items of a set: the reference and the wrong translation.
+
+    Raises:
+        InputError: with the line, where a key is missing, a value is of another kind, or an id is there twice.
+    """
+    no_documents(path, reading)
+    by_id: dict[str, Item] = {}
+    for entry in read_entries(path):
+        item = _item(entry, reading.context)
+        if item.id in by_id:
+            entry.fail(f'duplicate id "{item.id}"')
+        by_id[item.id] = item
+    if not by_id:
+        raise InputError("no items: expected one JSON object a line", file=path)
+    return tuple(by_id.values())
+
+
+def _item(entry: Entry, size: int) -> Item:
+    id, pair = entry.identity(), entry.string("lp")
+    target = pair.partition("-")[2]
+    if not target:
+        entry.fail(f'"lp" must be a language pair such as "de-en", got "{pair}"')
+    phenomenon = ANAPHORA if entry.get("phenomenon") is None else entry.one_of("phenomenon", PHENOMENA)
+    contexts = [last(entry.sentences(f"{side}_context"), size) for side in ("source", "reference")]
+    right, wrong = entry.label("right"), entry.label("wrong")
+    return Item(
+        id=id,
+        candidates=tuple(
+            Candidate(entry.text("source"), entry.text(key), *contexts) for key in ("reference", "noisy_reference")
+        ),
+        groups={BY: phenomenon, LANGUAGES: pair} | ({PAIR: f"{right}:{wrong}"} if right and wrong else {}),
+        document=entry.label("doc") or id,
+        language=target,
+        of_pronouns=phenomenon == ANAPHORA,
+    )
+
+
+def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
+    """The verdicts by the scores."""
+    return Judged(strict(items, scores))
+
+
+def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:
+    """Translations are not judged here: raises InputError."""
+    no_translations(ABOUT.name, translations)
