@@ -343,7 +343,7 @@ def _judge_by_model(task: ScoreFlags, note: output.Notes) -> tuple[Judged, str]:
 def _by_pronmetric(task: ScoreFlags, items: Sequence[Item], note: output.Notes) -> tuple[list[float], str]:
     """The mean probability of each candidate's pronouns; a candidate without one loses."""
     texts = [
-        Text(join(one.target_context), one.target, Source(one.source, one.source_context))
+        Text(join(one.target_context), one.target, Source(one.source, one.source_context) if one.source else None)
         for item in items
         for one in item.candidates
     ]

@@ -1,0 +1,137 @@
+"""Fragments of parallel documents: a sentence pair with its previous ones, and what is asked about it by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from data_prep.suites.corpus import Document
+from pronmetric.alignment.parsed import Aligned
+from pronmetric.errors import InputError
+from pronmetric.pronouns import tables
+from pronmetric.pronouns.lexicon import AUXILIARY, VERB
+from pronmetric.text.conllu import Sentence
+
+_SKIPPED = frozenset("n't not too either also so i you he she it we they".split())
+_ENDS = frozenset(".,!?;:\"'\u2019\u201d\u2026)")
+_AUXILIARIES = {
+    "do": frozenset("do does did don doesn didn".split()),
+    "have": frozenset("have has had haven hasn hadn".split()),
+    "modal": frozenset("will would can could should must won wouldn ca couldn shouldn mustn".split()),
+    "be": frozenset("am is are was were isn aren wasn weren".split()),
+}
+VERB_PHRASE = tuple(_AUXILIARIES)
+"""The kinds of ellipsis of a verb phrase, by the auxiliary that is left of it."""
+
+
+class Fragment(NamedTuple):
+    """A sentence pair and the previous ones of its document, oldest first; the number of the pair from 0."""
+
+    document: str
+    number: int
+    before: tuple[Aligned, ...]
+    pair: Aligned
+
+    @property
+    def id(self) -> str:
+        """The name of the fragment, of which a document and sentence have one."""
+        return f"{self.document}:{self.number + 1}"
+
+
+class Check(NamedTuple):
+    """What people are asked about an item: is the right text better than the wrong one in its context?
+
+    forms: in which the two texts differ. group: the kind of item.
+    """
+
+    id: str
+    group: str
+    document: str
+    context: tuple[str, ...]
+    right: str
+    wrong: str
+    forms: tuple[str, str]
+    source: str
+    source_context: tuple[str, ...]
+
+
+def fragments(document: Document, *, least: int, most: int) -> Iterator[Fragment]:
+    """The sentence pairs that have at least `least` previous ones, each with at most `most`; blank ones are no end."""
+    for number, pair in enumerate(document.pairs):
+        before = document.pairs[max(0, number - most) : number]
+        if len(before) >= least and pair.source.tokens and pair.target.tokens:
+            yield Fragment(document.name, number, before, pair)
+
+
+def check(fragment: Fragment, group: str, right: str, wrong: str, forms: tuple[str, str]) -> Check:
+    """The question about a fragment whose last target sentence is `right` or `wrong`."""
+    source, target = ([one.text() for one in side] for side in _sides(fragment.before))
+    name = f"{fragment.id}:{group}"
+    return Check(
+        name, group, fragment.document, tuple(target), right, wrong, forms, fragment.pair.source.text(), tuple(source)
+    )
+
+
+def _sides(pairs: Sequence[Aligned]) -> tuple[list[Sentence], list[Sentence]]:
+    return [pair.source for pair in pairs], [pair.target for pair in pairs]
+
+
+def ellipsis(sentence: Sentence) -> tuple[int, str] | None:
+    """The auxiliary of an English sentence whose verb phrase is left out, and its kind; None where there is none.
+
+    The auxiliary ends the clause, but for not, too and a subject pronoun after it, and no verb stands before it, so
+    that neither tag questions nor clauses after another verb count: "I did .", "So does he ." but not "He left , did
+    he ?".
+    """
+    low = [token.form.lower().replace("\u2019", "'") for token in sentence.tokens]
+    for at, word in enumerate(low):
+        kind = next((name for name, forms in _AUXILIARIES.items() if word in forms), None)
+        if kind is not None:
+            after = at + 1
+            while after < len(low) and low[after] in _SKIPPED:
+                after += 1
+            has_subject = any(form[:1].isalpha() for form in low[:at]) or after > at + 1
+            return (at, kind) if has_subject and (after == len(low) or low[after] in _ENDS) else None
+        if word in VERB or word in AUXILIARY:
+            return None
+    return None
+
+
+def has_verb(sentence: Sentence) -> bool:
+    """Whether an English sentence has a word that can be a verb."""
+    return any(token.form.lower() in VERB or token.form.lower() in AUXILIARY for token in sentence.tokens)
+
+
+@cache
+def table(name: str, code: str) -> tuple[Mapping[str, str], ...]:
+    """The rows of the table of a kind for a target language.
+
+    Raises:
+        InputError: there is none.
+    """
+    try:
+        return tuple(tables.rows(f"tables/{name}.{code}.tsv", __package__))
+    except FileNotFoundError:
+        raise InputError(f"`target_language={code}`: there is no table of {name} for it") from None
+
+
+def literal(form: str, code: str) -> str | None:
+    """The form of the literal translation of "do" that replaces a verb, by its ending; None where no ending fits."""
+    rows = sorted(table("ellipsis", code), key=lambda row: -len(row["ending"]))
+    low = form.lower()
+    if low in (row["literal"] for row in rows):
+        return None
+    return next((row["literal"] for row in rows if row["ending"] == "*" or low.endswith(row["ending"])), None)
+
+
+def occurrences(forms: Collection[str], text: str) -> list[tuple[int, int]]:
+    """The spans of forms in a text; of overlapping ones the longest counts, and one of letters is a whole word.
+
+    >>> occurrences(["ab", "abc"], "abc ab"), occurrences(["\u4f60", "\u4f60\u4eec"], "\u4f60\u4eec")
+    ([(0, 3), (4, 6)], [(0, 2)])
+    """
+    longest = sorted(forms, key=lambda form: (-len(form), form))
+    pattern = "|".join(rf"\b{re.escape(form)}\b" if form.isascii() else re.escape(form) for form in longest)
+    return [match.span() for match in re.finditer(pattern, text)]
