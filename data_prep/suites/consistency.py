@@ -13,7 +13,7 @@ counted on the links of the corpus itself.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -127,12 +127,16 @@ def _made(
 
 
 class _Register(NamedTuple):
-    """Forms of address: of each register, the other register's forms by form; the endings and forms of verbs."""
+    """Forms of address: of each register, the other register's forms by form; the endings and forms of verbs.
+
+    own: endings that show the address without a subject, such as those of imperatives.
+    """
 
     subjects: Mapping[str, Mapping[str, frozenset[str]]]
     words: Mapping[str, Mapping[str, frozenset[str]]]
     verbs: Mapping[str, Mapping[str, frozenset[str]]]
     endings: Mapping[str, Mapping[str, frozenset[str]]]
+    own: Mapping[str, Mapping[str, frozenset[str]]]
     marks: Mapping[str, frozenset[str]]
 
 
@@ -145,6 +149,8 @@ def _register(language: str) -> _Register:
         for row in rows:
             if row["kind"] in kinds:
                 for here, there in ((FAMILIAR, POLITE), (POLITE, FAMILIAR)):
+                    if row[here] == "-":
+                        continue
                     none = row[there] == "-" or (here, row["kind"]) == (POLITE, "weak")
                     found[here][row[here]] = found[here].get(row[here], frozenset()) | (set() if none else {row[there]})
         return found
@@ -152,7 +158,7 @@ def _register(language: str) -> _Register:
     forms = of("subject", "word", "weak")
     marking = {FAMILIAR: ("subject", "word", "weak"), POLITE: ("subject", "word")}
     marks = {name: frozenset(r[name] for r in rows if r["kind"] in kinds) - {"-"} for name, kinds in marking.items()}
-    return _Register(of("subject"), forms, of("verb"), of("ending"), marks)
+    return _Register(of("subject"), forms, of("verb"), of("ending", "own"), of("own"), marks)
 
 
 def _deixis(fragment: Fragment, language: str) -> Iterator[Made]:
@@ -171,24 +177,28 @@ def _deixis(fragment: Fragment, language: str) -> Iterator[Made]:
 
 
 def _registers(sentence: Sentence, of: _Register) -> set[str]:
-    return {name for at in range(len(sentence.tokens)) for name in of.marks if _own(sentence, at) in of.marks[name]}
+    forms = [_listed(sentence, at, of) for at in range(len(sentence.tokens))]
+    return {name for name, marks in of.marks.items() if not marks.isdisjoint(forms)}
 
 
-def _own(sentence: Sentence, at: int) -> str:
-    """A word as the tables have it: a capital counts only inside the sentence."""
+def _listed(sentence: Sentence, at: int, of: _Register) -> str:
+    """A word as the tables have it: a capital tells forms apart inside the sentence only (German Sie and sie)."""
     form = sentence.tokens[at].form
-    return form if any(token.form[:1].isalnum() for token in sentence.tokens[:at]) else form.lower()
+    is_first = not any(token.form[:1].isalnum() for token in sentence.tokens[:at])
+    return form.lower() if is_first or not any(form in of.words[name] for name in of.words) else form
 
 
 def _switched(sentence: Sentence, register: str, of: _Register) -> _Version:
     """The sentence in the other form of address; raises Unclean where the tables do not give just one."""
     replaced: dict[int, str] = {}
     for at in range(len(sentence.tokens)):
-        form = _own(sentence, at)
+        form = _listed(sentence, at, of)
         if form in of.words[register]:
             replaced[at] = _only(of.words[register][form], "form of address with several counterparts")
             if form in of.subjects[register]:
                 replaced |= _verb(sentence, at, register, of)
+    if any(at not in replaced and _ending(token.form, of.own[register]) for at, token in enumerate(sentence.tokens)):
+        raise Unclean("another verb in the form of address")
     old = sentence.tokens[first := min(replaced)].form
     new = {at: _cased(form, sentence, at) for at, form in replaced.items()}
     return _Version(new, (old, new[first]))
@@ -213,11 +223,16 @@ def _verb(sentence: Sentence, at: int, register: str, of: _Register) -> dict[int
         low = sentence.tokens[k].form.lower()
         if low in of.verbs[register]:
             return {k: _only(of.verbs[register][low], "verb with several counterparts")}
-        for ending in sorted(of.endings[register], key=lambda ending: -len(ending)):
-            if low.endswith(ending) and len(low) >= len(ending) + _STEM:
-                other = _only(of.endings[register][ending], "verb with several counterparts")
-                return {k: low[: len(low) - len(ending)] + other}
+        if ending := _ending(low, of.endings[register]):
+            other = _only(of.endings[register][ending], "verb with several counterparts")
+            return {k: low[: len(low) - len(ending)] + other}
     raise Unclean("no verb by the table")
+
+
+def _ending(form: str, endings: Collection[str]) -> str | None:
+    """The longest of some endings that a verb has."""
+    fitting = (one for one in endings if form.lower().endswith(one) and len(form) >= len(one) + _STEM)
+    return max(fitting, key=len, default=None)
 
 
 def count_lexicon(documents: Sequence[Document]) -> Lexicon:

@@ -81,10 +81,11 @@ def from_parsed(corpus: Iterable[Aligned], *, source: str | Path, target: str | 
 
 def _chains(sentences: Sequence[Sentence], file: str | Path) -> Chains:
     mentions = ((at, m) for at, sentence in enumerate(sentences) for m in conllu.mentions(sentence, file=file))
-    return _by_entity(Place(at, mention) for at, mention in mentions)
+    return by_entity(Place(at, mention) for at, mention in mentions)
 
 
-def _by_entity(places: Iterable[Place]) -> Chains:
+def by_entity(places: Iterable[Place]) -> Chains:
+    """Mentions by entity, each in order."""
     found: defaultdict[str, list[Place]] = defaultdict(list)
     for place in places:
         found[place.mention.entity].append(place)
@@ -104,11 +105,14 @@ def from_annotated(document: Annotated) -> Document:
                     places.append(Place(number, Mention(start, end, mention.entity, _head(part.words, start, end))))
     pairs = (
         Aligned(
-            Sentence(document.name, (), (), number), _sentence(part.text, part.words, document.name, number), (), number
+            Sentence(document.name, (), (), number),
+            sentence_of(part.text, part.words, document.name, number),
+            (),
+            number,
         )
         for number, part in enumerate(parts, start=1)
     )
-    return Document(document.name, tuple(pairs), target=_by_entity(places))
+    return Document(document.name, tuple(pairs), target=by_entity(places))
 
 
 def _head(words: Sequence[Word], start: int, end: int) -> int:
@@ -160,8 +164,8 @@ def from_text(rows: Sequence[Row], *, source: str, target: str) -> list[Document
         links = (each.links for each in aligner.align_all(filled))
     pairs = [
         Aligned(
-            _sentence(row.source, one, row.doc, number),
-            _sentence(row.target, other, row.doc, number),
+            sentence_of(row.source, one, row.doc, number),
+            sentence_of(row.target, other, row.doc, number),
             next(links) if one and other else (),
             number,
         )
@@ -175,7 +179,7 @@ def split(text: str, code: str) -> tuple[Word, ...]:
     return english_words(text) if code == ENGLISH.code else source_words.read(text, closed_class(code)).words
 
 
-def _sentence(text: str, words: Sequence[Word], doc: str, line: int) -> Sentence:
+def sentence_of(text: str, words: Sequence[Word], doc: str, line: int) -> Sentence:
     """Words as a sentence without tags; `text` gives the spaces between them."""
     ends = [*(word.start for word in words[1:]), len(text)]
     tokens = (

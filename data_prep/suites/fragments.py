@@ -14,7 +14,9 @@ from pronmetric.pronouns import tables
 from pronmetric.pronouns.lexicon import AUXILIARY, VERB
 from pronmetric.text.conllu import Sentence
 
-_SKIPPED = frozenset("n't not too either also so i you he she it we they".split())
+_ADDED = frozenset("n't not too either also so".split())
+_INVERTING = frozenset("so neither nor".split())
+_SUBJECTS = frozenset("i you he she it we they".split())
 _ENDS = frozenset(".,!?;:\"'\u2019\u201d\u2026)")
 _AUXILIARIES = {
     "do": frozenset("do does did don doesn didn".split()),
@@ -81,18 +83,18 @@ def _sides(pairs: Sequence[Aligned]) -> tuple[list[Sentence], list[Sentence]]:
 def ellipsis(sentence: Sentence) -> tuple[int, str] | None:
     """The auxiliary of an English sentence whose verb phrase is left out, and its kind; None where there is none.
 
-    The auxiliary ends the clause, but for not, too and a subject pronoun after it, and no verb stands before it, so
-    that neither tag questions nor clauses after another verb count: "I did .", "So does he ." but not "He left , did
-    he ?".
+    The auxiliary ends the clause, but for words such as not and too, and for a subject pronoun if it is the first word
+    or after so. No verb stands before it, so that neither tag questions nor clauses after another verb count: "I did .",
+    "So does he ." but not "She did it ." and "He left , did he ?".
     """
     low = [token.form.lower().replace("\u2019", "'") for token in sentence.tokens]
     for at, word in enumerate(low):
         kind = next((name for name, forms in _AUXILIARIES.items() if word in forms), None)
         if kind is not None:
-            after = at + 1
-            while after < len(low) and low[after] in _SKIPPED:
-                after += 1
-            has_subject = any(form[:1].isalpha() for form in low[:at]) or after > at + 1
+            inverted = at == 0 or low[at - 1] in _INVERTING
+            passed = _ADDED | _SUBJECTS if inverted else _ADDED
+            after = next((k for k in range(at + 1, len(low)) if low[k] not in passed), len(low))
+            has_subject = any(form[:1].isalpha() for form in low[:at]) or not _SUBJECTS.isdisjoint(low[at:after])
             return (at, kind) if has_subject and (after == len(low) or low[after] in _ENDS) else None
         if word in VERB or word in AUXILIARY:
             return None

@@ -375,7 +375,8 @@ def run_consistency(task: ConsistencyFlags) -> None:
     kept = task.by_people.kept([one.check for one in made], note)
     items = [one.item for one, keep in zip(made, kept, strict=True) if keep]
     if not items:
-        raise PronmetricError(f"no item of {task.kind} is left of {counts['candidates']} candidates")
+        reasons = "; ".join(f"{name}: {count}" for name, count in sorted(counts.items()))
+        raise PronmetricError(f"no item of {task.kind} is left ({reasons or 'no candidate'})")
     with targets.AtomicFile(task.output) as file:
         file.write(strict_json.dump(items, indent=2) + "\n")
     counts.update(f"items at distance {item['ctx_dist']}" for item in items)
