@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -275,7 +276,7 @@ def _lexical(fragment: Fragment, lexicon: Lexicon) -> Iterator[Made]:
     """Two items for each name that the last sentence repeats: in its translation, and in another one throughout."""
     for s, t in fragment.pair.links:
         name, form = fragment.pair.source.tokens[s].form, fragment.pair.target.tokens[t].form
-        others = [one for one in lexicon.get(name, ()) if form in lexicon[name] and _stem(one) != _stem(form)]
+        others = [one for one in lexicon.get(name, ()) if form in lexicon[name] and not _inflects(one, form)]
         earlier = {at: here for at, one in enumerate(fragment.before) if (here := _translated(one, name, form))}
         if not others or not earlier:
             continue
@@ -290,6 +291,12 @@ def _lexical(fragment: Fragment, lexicon: Lexicon) -> Iterator[Made]:
 def _translated(pair: Aligned, name: str, form: str) -> list[int]:
     """Where a name is translated by a form."""
     return [t for s, t in pair.links if pair.source.tokens[s].form == name and pair.target.tokens[t].form == form]
+
+
+def _inflects(one: str, other: str) -> bool:
+    """Whether two words may be inflections of one: all but the last letters of the shorter one are the same."""
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one.lower(), other.lower(), strict=False)))
+    return common >= max(_STEM, min(len(one), len(other)) - _ENDING)
 
 
 def _stem(form: str) -> str:

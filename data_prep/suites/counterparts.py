@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from data_prep.suites.corpus import Document
 
 NOTHING, OTHER = "(nothing)", "(other)"
 
 
-class Count(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Count:
     """How often a source form is aligned to a target form; share: of the source form's occurrences, in [0, 1]."""
 
     source: str

@@ -32,6 +32,7 @@ _ENGLISH = {
 }
 _CLASSES = {"you": ("你", "你们"), "they": ("他们", "她们", "它们")}
 _POLITE = "您"
+_OTHER = "-"
 _BESIDE = {  # words beside a connective with which it is another word or joins no clauses
     "as": frozenset("as well such same so soon far long if much many known".split()),
     "since": frozenset({"ever"}),
@@ -122,17 +123,17 @@ def _connective(fragment: Fragment) -> Made | None:
     (at,), name, text = places, low[places[0]], fragment.pair.target.text()
     if _BESIDE[name] & set(low[max(0, at - 1) : at + 2]) - {name}:
         raise Unclean("connective in a fixed phrase")
-    senses = _senses(name)
-    spans = occurrences({form for forms in senses.values() for form in forms}, text)
+    senses = {sense: forms for sense, forms in _senses(name).items() if sense != _OTHER}
+    found = occurrences({form for forms in _senses(name).values() for form in forms}, text)
+    spans = [span for span in found if text[slice(*span)] not in _senses(name).get(_OTHER, ())]
     used = [sense for sense, forms in senses.items() if any(text[slice(*span)] in forms for span in spans)]
     if len(used) != 1:
         raise Unclean("forms of no sense or of several in the reference")
     if len(spans) != 1:
         raise Unclean("several forms in the reference")
-    rivals = [
-        form for sense, forms in senses.items() if sense != used[0] for form in forms if form not in senses[used[0]]
-    ]
-    return _made(fragment, CONNECTIVE, name, at, senses[used[0]], spans[0], rivals)
+    right = senses[used[0]]
+    rivals = [form for sense, forms in senses.items() if sense != used[0] for form in forms if form not in right]
+    return _made(fragment, CONNECTIVE, name, at, right, spans[0], rivals)
 
 
 def _ellipsis(fragment: Fragment) -> Made | None:

@@ -17,7 +17,8 @@ from pronmetric.text.conllu import Sentence
 _ADDED = frozenset("n't not too either also so".split())
 _INVERTING = frozenset("so neither nor".split())
 _SUBJECTS = frozenset("i you he she it we they".split())
-_ENDS = frozenset(".,!?;:\"'\u2019\u201d\u2026)")
+_ENDS = frozenset(".!?;\u2026")
+_CLAUSES = frozenset("and but or so too either because though".split())
 _AUXILIARIES = {
     "do": frozenset("do does did don doesn didn".split()),
     "have": frozenset("have has had haven hasn hadn".split()),
@@ -84,8 +85,8 @@ def ellipsis(sentence: Sentence) -> tuple[int, str] | None:
     """The auxiliary of an English sentence whose verb phrase is left out, and its kind; None where there is none.
 
     The auxiliary ends the clause, but for words such as not and too, and for a subject pronoun if it is the first word
-    or after so. No verb stands before it, so that neither tag questions nor clauses after another verb count: "I did .",
-    "So does he ." but not "She did it ." and "He left , did he ?".
+    or after so. No verb stands before it, so that neither tag questions nor clauses after another verb count: "I did ."
+    and "So does he ." but not "She did it ." and "He left , did he ?".
     """
     low = [token.form.lower().replace("\u2019", "'") for token in sentence.tokens]
     for at, word in enumerate(low):
@@ -95,10 +96,15 @@ def ellipsis(sentence: Sentence) -> tuple[int, str] | None:
             passed = _ADDED | _SUBJECTS if inverted else _ADDED
             after = next((k for k in range(at + 1, len(low)) if low[k] not in passed), len(low))
             has_subject = any(form[:1].isalpha() for form in low[:at]) or not _SUBJECTS.isdisjoint(low[at:after])
-            return (at, kind) if has_subject and (after == len(low) or low[after] in _ENDS) else None
+            return (at, kind) if has_subject and "there" not in low[:at] and _ends(low, after) else None
         if word in VERB or word in AUXILIARY:
             return None
     return None
+
+
+def _ends(low: Sequence[str], at: int) -> bool:
+    """Whether a clause ends before word `at`: at a mark, or at a comma before another clause or too."""
+    return at >= len(low) or low[at] in _ENDS or (low[at] == "," and not _CLAUSES.isdisjoint(low[at + 1 : at + 2]))
 
 
 def has_verb(sentence: Sentence) -> bool:

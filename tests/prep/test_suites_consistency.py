@@ -141,6 +141,8 @@ def test_a_left_out_verb_phrase() -> None:
         ("She did it.", None),
         ("Do!", None),
         ("It was.", "be"),
+        ("It was, however, late.", None),
+        ("There are.", None),
     ],
 )
 def test_patterns_of_ellipsis(text: str, kind: str | None) -> None:

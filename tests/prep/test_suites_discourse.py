@@ -69,6 +69,8 @@ def test_a_connective_by_its_sense() -> None:
     assert "而" in one.item["right"] and "同时" in one.item["rivals"]
     assert one.item["contrastive"][0] == "她唱歌，的时候他睡觉。"
 
+    assert not made("She sang while he slept .", "她唱歌，而且他睡觉。")[0]  # a word that contains a form
+
 
 def test_an_ellipsis_by_the_link_of_its_auxiliary() -> None:
     (one,), _ = made("She did .", "她洗了。", "1-1")
