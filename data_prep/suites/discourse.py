@@ -33,13 +33,14 @@ _ENGLISH = {
 _CLASSES = {"you": ("你", "你们"), "they": ("他们", "她们", "它们")}
 _POLITE = "您"
 _OTHER = "-"
-_BESIDE = {  # words beside a connective with which it is another word or joins no clauses
-    "as": frozenset("as well such same so soon far long if much many known".split()),
+_BEFORE = {  # words before a connective with which it is another word or joins no clauses
+    "as": frozenset("such same so just well known".split()),
     "since": frozenset({"ever"}),
-    "or": frozenset("so either whether two".split()),
+    "or": frozenset(),
     "though": frozenset({"as", "even"}),
-    "while": frozenset({"a", "the", "worth", "little", "for"}),
+    "while": frozenset("a the little worth for all".split()),
 }
+_AFTER = {"as": frozenset("well such soon long far if much many".split()), "or": frozenset({"so"})}
 
 
 class Made(NamedTuple):
@@ -121,7 +122,7 @@ def _connective(fragment: Fragment) -> Made | None:
     if len(places) > 1:
         raise Unclean("several connectives in the source")
     (at,), name, text = places, low[places[0]], fragment.pair.target.text()
-    if _BESIDE[name] & set(low[max(0, at - 1) : at + 2]) - {name}:
+    if not (_BEFORE[name].isdisjoint(low[:at][-1:]) and _AFTER.get(name, frozenset()).isdisjoint(low[at + 1 : at + 2])):
         raise Unclean("connective in a fixed phrase")
     senses = {sense: forms for sense, forms in _senses(name).items() if sense != _OTHER}
     found = occurrences({form for forms in _senses(name).values() for form in forms}, text)
