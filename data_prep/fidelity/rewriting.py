@@ -28,7 +28,7 @@ from pronmetric.text.words import Word
 
 WORDS = 100  # of a window up to its last sentence
 LONGEST = 150  # words of a window
-_CASE = {
+CASE = {
     "subject": "s",
     "object": "o",
     "possessive determiner": "p",
@@ -37,6 +37,7 @@ _CASE = {
 }
 _GENDER = {form: name for name in ("he", "she") for form in PRONOUNS[name].values()}
 _PLURAL_VERB = {"is": "are", "was": "were", "has": "have", "does": "do"}
+_SINGULAR_VERB = {plural: singular for singular, plural in _PLURAL_VERB.items()}
 _PARTICIPLES = frozenset("been got gone had done become come seen taken given made".split())
 _DEFINITE = frozenset({"the", "this", "that"})
 _ARTICLES = _DEFINITE | {"a", "an"}
@@ -60,6 +61,7 @@ def _thirds(verb: str) -> str:
 
 
 _BASE = {**{_thirds(verb): verb for verb in BASE}, **_PLURAL_VERB}
+_THIRD = {**{verb: _thirds(verb) for verb in BASE}, **_SINGULAR_VERB}
 
 
 class Unclean(Exception):
@@ -170,7 +172,7 @@ class _Window:
             words = self._shown[sentence].words
             after = words[occurrence.word + 1].text.lower() if occurrence.word + 1 < len(words) else ""
             doubtful = occurrence.form == "her" and (after.endswith("ly") or after in ADVERB)
-            if doubtful or slot(words, occurrence.word) not in _CASE:
+            if doubtful or slot(words, occurrence.word) not in CASE:
                 raise Unclean("pronoun of unknown case")
             pronouns[sentence].append(occurrence)
         edits: defaultdict[int, list[Edit]] = defaultdict(list)
@@ -313,7 +315,7 @@ class _Window:
         try:
             for i, pronouns in person.pronouns.items():
                 for occurrence in pronouns if of is None or i in of else ():
-                    _verb(self._shown[i].words, occurrence, name)
+                    agree(self._shown[i].words, occurrence, name)
         except Unclean:
             return False
         return True
@@ -324,11 +326,11 @@ class _Window:
         for each, person in self.people.items():
             edits += person.mentions.get(i, ())
             for occurrence in person.pronouns.get(i, ()):
-                form = PRONOUNS[sets[each]][_CASE[slot(part.words, occurrence.word)]]
+                form = PRONOUNS[sets[each]][CASE[slot(part.words, occurrence.word)]]
                 new = match_case(part.text, occurrence.start, occurrence.end, form)
                 edits.append(Edit(occurrence.start, occurrence.end, new, each == entity))
-                edits += _verb(part.words, occurrence, sets[each])
-        return _apply(part.text, edits)
+                edits += agree(part.words, occurrence, sets[each])
+        return apply(part.text, edits)
 
     def _one(self, values: Sequence[str]) -> str:
         return values[int(self._rng.integers(len(values)))]
@@ -338,7 +340,7 @@ def _starts(spans: Iterator[tuple[int, int]] | Sequence[tuple[int, int]]) -> set
     return {start for start, _ in spans}
 
 
-def _apply(text: str, edits: Sequence[Edit]) -> tuple[str, list[tuple[int, int]]]:
+def apply(text: str, edits: Sequence[Edit]) -> tuple[str, list[tuple[int, int]]]:
     """The edited text, and the spans of the pronouns in question."""
     pieces, spans, last, length = list[str](), list[tuple[int, int]](), 0, 0
     for edit in sorted(set(edits)):
@@ -353,37 +355,42 @@ def _apply(text: str, edits: Sequence[Edit]) -> tuple[str, list[tuple[int, int]]
     return "".join([*pieces, text[last:]]), spans
 
 
-def _verb(words: Sequence[Word], occurrence: Occurrence, name: str) -> list[Edit]:
-    """The edits that make the verb of a pronoun he or she agree with another set.
+def agree(words: Sequence[Word], occurrence: Occurrence, name: str) -> list[Edit]:
+    """The edits that make the verb of a pronoun he, she, it or they agree with another set.
 
     Raises:
-        Unclean: it is not clear which word the verb is, or what its plural is.
+        Unclean: it is not clear which word the verb is, or what its other number is.
     """
-    at = occurrence.word
-    if name != "they" or slot(words, at) != "subject":
+    at, plural = occurrence.word, name == "they"
+    if plural == (occurrence.form in PRONOUNS["they"].values()) or slot(words, at) != "subject":
         return []
+    forms, auxiliaries = (_BASE, _PLURAL_VERB) if plural else (_THIRD, _SINGULAR_VERB)
     low = [word.text.lower().replace("\u2019", "'") for word in words]
     before = at - 2 if at > 1 and low[at - 1] == "n't" else at - 1
-    if before >= 0 and low[before] in _PLURAL_VERB:
-        return [_plural(words[before], low[before])]
-    if before >= 0 and low[before] == "'s":
+    if before >= 0 and low[before] in auxiliaries:
+        return [_other_number(words[before], auxiliaries[low[before]])]
+    if before >= 0 and low[before] in ("'s", "'re", "'ve"):
         raise Unclean("verb")
     after = _after_adverbs(low, at + 1)
     for conjunction in range(after, len(low) - 1):
-        if low[conjunction] in ("and", "or", "but") and low[_after_adverbs(low, conjunction + 1)] in _BASE:
+        if low[conjunction] in ("and", "or", "but") and low[_after_adverbs(low, conjunction + 1)] in forms:
             raise Unclean("verb")
     verb = low[after] if after < len(low) else ""
-    if verb == "'s":
+    mark = words[after].text[:1] if after < len(low) else ""
+    if plural and verb == "'s":
         then = low[_after_adverbs(low, after + 1)] if after + 1 < len(low) else ""
         if then.endswith("ed"):
             raise Unclean("verb")
-        mark = words[after].text[0]
         return [Edit(words[after].start, words[after].end, f"{mark}{'ve' if then in _PARTICIPLES else 're'}")]
-    if verb in _BASE:
-        return [_plural(words[after], verb)]
+    if not plural and verb in ("'re", "'ve"):
+        return [Edit(words[after].start, words[after].end, f"{mark}s")]
+    if not plural and (verb in CLASSES["past"] or verb in CLASSES["modal"] or verb.endswith("ed")):
+        return []
+    if verb in forms:
+        return [_other_number(words[after], forms[verb])]
     if verb == "who" or not (verb[:1].isalpha() or verb in ("'d", "'ll")):
         raise Unclean("verb")
-    if verb.endswith("s") and verb not in CLASSES["not_third_singular_s"]:
+    if not plural or (verb.endswith("s") and verb not in CLASSES["not_third_singular_s"]):
         raise Unclean("verb")
     return []
 
@@ -395,6 +402,5 @@ def _after_adverbs(low: Sequence[str], at: int) -> int:
     return min(at, len(low) - 1)
 
 
-def _plural(word: Word, verb: str) -> Edit:
-    new = _BASE[verb]
+def _other_number(word: Word, new: str) -> Edit:
     return Edit(word.start, word.end, new.capitalize() if word.text[0].isupper() else new)

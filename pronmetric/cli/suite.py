@@ -28,7 +28,7 @@ from pronmetric.cli.suite_all import BaselineFlags
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.nmt.settings import is_model
-from pronmetric.lab.suites import cai_xiong, ctxpro
+from pronmetric.lab.suites import bleu, cai_xiong, ctxpro
 from pronmetric.lab.suites import export as suite_export
 from pronmetric.lab.suites import figures as suite_figures
 from pronmetric.lab.suites.catalogue import SUITES
@@ -250,6 +250,12 @@ class ScoreFlags(SetFlags):
     baselines: BaselineFlags = part(BaselineFlags, "baselines of ALL")
     model: ModelFlags = part(ModelFlags, flags.MODEL)
     unused_seed: int = flags.seed_flag()
+    bleu: str | None = flag(
+        group="judging",
+        metavar="FILE",
+        help="also BLEU of a system's translations, one line for each item (`suite export --right-only`), against the "
+        "right candidates",
+    )
     to_json: str | None = flag(
         group=flags.OUTPUT, metavar="FILE", help="write all figures and the verdict on each item"
     )
@@ -320,12 +326,25 @@ def run_score(task: ScoreFlags) -> None:
         )
         return
     model, given = task.model.model, task.judged
-    inputs = (task.set, task.documents, given.scores, given.translations, given.humans, task.judging.alignment)
+    inputs = (
+        task.set,
+        task.documents,
+        given.scores,
+        given.translations,
+        given.humans,
+        task.judging.alignment,
+        task.bleu,
+    )
     read = [*inputs, given.seq2seq, None if model is None or not Path(model).exists() else model]
     targets.check((task.to_json, task.save_scores, task.plot), read=read)
     if task.plot is not None and Path(task.plot).suffix not in (".png", ".svg"):
         raise PronmetricError(f"--plot {task.plot}: expected a name that ends in .png or .svg")
+    further: dict[str, object] = {}
+    if task.bleu is not None:
+        items = task.suite.read(task.set, Reading())
+        further = bleu.bleu(items, task.bleu, language=task.judging.language or task.suite.ABOUT.targets[0])
     judged, scored_by = _judge(task, task.out.notes())
+    judged = replace(judged, further={**judged.further, **further})
     figures = suite_figures.figures(judged.verdicts)
     settings = {"set": task.set, "judged": scored_by, "compat": task.judging.compat}
     output.write_json(task.to_json, suite_figures.to_json(task.name, judged, figures, settings))

@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from data_prep import suite_entries
+from data_prep.coreference import conll
 from data_prep.filters import agreement_filter
+from data_prep.suites import consistency, contrastive, corpus, counterparts, discourse, english
+from data_prep.suites import wmt as suite_entries
+from data_prep.suites.fragments import Check
 from data_prep.wmt import discovery
 from pronmetric.alignment import parsed
 from pronmetric.cli import output
-from pronmetric.cli.parser import Command, Exclusive, Flags, Group, flag, number, switch, whole
+from pronmetric.cli.parser import (
+    Command,
+    Exclusive,
+    Flags,
+    Group,
+    UsageError,
+    argument,
+    flag,
+    number,
+    part,
+    switch,
+    whole,
+)
 from pronmetric.errors import PronmetricError
-from pronmetric.lab.suites import contrastive_recipe
+from pronmetric.lab.human import judged_pairs
+from pronmetric.lab.human.judged_pairs import JudgedPair
 from pronmetric.output import targets
 from pronmetric.pronouns.languages import ENGLISH, language
 from pronmetric.report.text import table
 from pronmetric.source import files as source_files
 from pronmetric.text import strict_json
+from pronmetric.text.context import Source
 from pronmetric.text.strict_json import plain
 
 WMT = """Build the pronoun test suite of the paper (section 3.2) from WMT test sets: for each pronoun error of a
@@ -108,58 +126,341 @@ def run_wmt(task: WmtFlags) -> None:
     print(table(header, rows, left=(0, 1)))
 
 
-CONTRASTIVE = """Build a contrastive suite of pronouns in ContraPro's JSON format from a parallel corpus with word
-alignment and coreference: CoNLL-U with Entity= (CorefUD) on both sides, from any tool. An item is a source pronoun that
-is aligned to a target pronoun, both in a chain, whose nearest earlier nominal mentions are aligned (Müller et al. 2018,
-section 3.1). Contrastive sentences have the pronouns of the other genders; possessives of the chain agree with them.
-Items are in the order of the documents."""
-CONTRASTIVE_EPILOG = """Target languages: de (it: er, sie, es), fr (it: il, elle; they: ils, elles).
+class CorpusFlags(Flags):
+    """A parallel corpus."""
 
-example:
+    source: str | None = flag(metavar="FILE", help="source side: text, one sentence a line, or CoNLL-U")
+    target: str | None = flag(metavar="FILE", help="target side, line-parallel")
+    docids: str | None = flag(metavar="FILE", help="the document of each line of text (default: one document)")
+    alignment: str | None = flag(
+        metavar="FILE",
+        help="links s-t, one line for each sentence pair, of CoNLL-U files or of text whose words are separated by "
+        "blanks (default: the text is split and aligned here)",
+    )
+
+    def check(self) -> None:
+        """Refuse document ids where the files have documents of their own."""
+        if self.docids is not None and self.alignment is not None:
+            raise UsageError("--docids goes with text that is aligned here: leave --alignment out")
+
+    @property
+    def files(self) -> list[str | None]:
+        """What is read."""
+        return [self.source, self.target, self.docids, self.alignment]
+
+    def documents(self, *, source_language: str, target_language: str) -> list[corpus.Document]:
+        """The documents of both sides."""
+        if self.source is None or self.target is None:
+            raise PronmetricError("give both sides of the corpus: --source FILE --target FILE")
+        if self.alignment is None:
+            rows = corpus.read_text(self.source, self.target, self.docids)
+            return corpus.from_text(rows, source=source_language, target=target_language)
+        pairs = parsed.read(self.source, self.target, self.alignment)
+        return list(corpus.from_parsed(pairs, source=self.source, target=self.target))
+
+
+CORPUS = "corpus"
+CONTRASTIVE = """Build a contrastive suite of pronouns in ContraPro's JSON format (`suite score contrapro`) from a
+parallel corpus. An item is a source pronoun that is aligned to a target pronoun, both in a coreference chain, whose
+nearest earlier nominal mentions are aligned (Müller et al. 2018, section 3.1). Contrastive sentences have the pronouns
+of the other genders; possessives of the chain agree with them. Items are in the order of the documents and hold
+--context previous sentences.
+
+Into English, he, she, it and they as subjects are contrasted with the others that the source pronoun can stand for, and
+verbs agree. Chains of one side are enough; without any, the antecedent is the nearest earlier noun that agrees in
+number and gender by tables. Each item says which ("antecedent by"). Annotated English alone (a folder of .conll files,
+GUM or LitBank) gives a suite without sources."""
+CONTRASTIVE_EPILOG = """Target languages: de (it: er, sie, es), fr (it: il, elle; they: ils, elles), both from CoNLL-U
+with Entity= (CorefUD) on both sides and --alignment; en (from de, fr, ru, uk, zh, ja).
+
+examples:
   pronmetric suite build contrastive --target-language de --source en.conllu --target de.conllu \\
-    --alignment en-de.links --balance -o suite.json"""
-
-
+    --alignment en-de.links --balance -o suite.json
+  pronmetric suite build contrastive --target-language en --wmt-dir wmt --pairs de-en ru-en -o suite.json
+  pronmetric suite build contrastive --target-language en --target litbank-coref -o suite.json"""
+LANGUAGES = ("de", "fr", ENGLISH.code)
 _SAMPLE = Exclusive()
 
 
 class ContrastiveFlags(Flags):
     """The parallel corpus, and which items are taken from it."""
 
-    target_language: str = flag(
-        "--target-language", required=True, choices=contrastive_recipe.LANGUAGES, help="whose rules"
+    target_language: str = flag("--target-language", required=True, choices=LANGUAGES, help="whose rules")
+    source_language: str | None = flag("--source-language", metavar="CODE", help="into English: of --source")
+    files: CorpusFlags = part(CorpusFlags, CORPUS)
+    wmt_dir: Sequence[str] | None = flag(
+        "--wmt-dir",
+        group=CORPUS,
+        nargs="+",
+        metavar="DIR",
+        help="into English: WMT test sets, in any layout of `prepare`",
     )
-    source: str = flag(required=True, metavar="FILE", help="source side, CoNLL-U")
-    target: str = flag(required=True, metavar="FILE", help="target side, CoNLL-U")
-    alignment: str = flag(required=True, metavar="FILE", help="links s-t, one line for each sentence pair")
+    pairs: Sequence[str] | None = flag(group=CORPUS, nargs="+", metavar="LP", help="language pairs (default: all)")
     corpus: str = flag(default="", metavar="NAME", help="name of the corpus, for the items")
+    context: int = flag(type=whole(0), default=5, metavar="N", help="previous sentences of an item (default: 5)")
     balance: bool = switch(exclusive=_SAMPLE, help="as many items of each pronoun as of the rarest")
     each: int | None = flag(exclusive=_SAMPLE, type=whole(1), metavar="N", help="items of each pronoun")
     seed: int = flag(type=whole(0), default=1, metavar="N", help="of the sample (default: 1)")
     output: str = flag("-o", "--output", required=True, metavar="FILE", help="the suite, JSON")
-    quiet: bool = switch(help="no notes on stderr")
+    quiet: bool = switch(help="no progress and notes on stderr")
+
+    def check(self) -> None:
+        """Refuse flags of another kind of corpus."""
+        files, into_english = self.files, self.target_language == ENGLISH.code
+        if not into_english and (self.wmt_dir or self.source_language or None in (files.source, files.alignment)):
+            raise UsageError(f"--target-language {self.target_language} needs --source, --target and --alignment alone")
+        if self.pairs is not None and self.wmt_dir is None:
+            raise UsageError("--pairs goes with --wmt-dir")
+        if self.wmt_dir is not None and (self.source_language or any(files.files)):
+            raise UsageError("--wmt-dir brings sources, references and languages: leave the flags of files out")
+        if self.wmt_dir is None and files.target is None:
+            raise UsageError("give --target, or --wmt-dir")
+        if into_english and (files.source is None) != (self.source_language is None):
+            raise UsageError("--source goes with --source-language")
 
 
 def run_contrastive(task: ContrastiveFlags) -> None:
     """Build the suite."""
-    targets.check([task.output], read=[task.source, task.target, task.alignment])
-    corpus = parsed.read(task.source, task.target, task.alignment)
-    of = contrastive_recipe.rules(task.target_language)
+    targets.check([task.output], read=[*task.files.files, *(task.wmt_dir or [])])
+    note = output.Notes(quiet=task.quiet)
     counts: Counter[str] = Counter()
-    items = [
-        item
-        for document in contrastive_recipe.documents(corpus, source=task.source, target=task.target)
-        for item in contrastive_recipe.items(document, of, corpus=task.corpus, counts=counts)
-    ]
+    make = _into_english if task.target_language == ENGLISH.code else _with_chains
+    items = list(make(task, counts, note))
     if task.balance or task.each is not None:
-        items = contrastive_recipe.balance(items, each=task.each, seed=task.seed)
+        items = contrastive.balance(items, each=task.each, seed=task.seed)
     with targets.AtomicFile(task.output) as file:
         file.write(strict_json.dump(items, indent=2) + "\n")
-    note = output.Notes(quiet=task.quiet)
     note.begin()
     note(f"{len(items)} of {counts['items']} items are written")
-    pronouns = Counter(f"items {item['ref pronoun'].lower()}" for item in items)
-    print(table(("", "count"), sorted((counts + pronouns).items())))
+    counts.update(f"items {item['ref pronoun'].lower()}" for item in items)
+    counts.update(f"items by {item[english.BY]}" for item in items if english.BY in item)
+    print(table(("", "count"), sorted(counts.items())))
+
+
+def _with_chains(task: ContrastiveFlags, counts: Counter[str], note: output.Notes) -> Iterator[dict[str, Any]]:
+    of, writing = contrastive.rules(task.target_language), contrastive.Writing(task.corpus, task.context)
+    for document in task.files.documents(source_language="", target_language=task.target_language):
+        yield from contrastive.items(document, of, writing=writing, counts=counts)
+
+
+def _into_english(task: ContrastiveFlags, counts: Counter[str], note: output.Notes) -> Iterator[dict[str, Any]]:
+    for name, allowed, documents in _english_corpora(task, note):
+        writing = contrastive.Writing(task.corpus or name, task.context)
+        for document in documents:
+            yield from english.items(document, allowed, writing=writing, counts=counts)
+
+
+def _english_corpora(
+    task: ContrastiveFlags, note: output.Notes
+) -> Iterator[tuple[str, english.Allowed, Iterable[corpus.Document]]]:
+    """The name of each corpus, what its source pronouns can stand for, and its documents."""
+    files = task.files
+    if task.wmt_dir is not None:
+        yield from _testsets(task.wmt_dir, task.pairs, note, quiet=task.quiet)
+    elif task.source_language is not None:
+        allowed = english.source_pronouns(task.source_language)
+        made = files.documents(source_language=task.source_language, target_language=ENGLISH.code)
+        yield "", allowed, made
+    else:
+        assert files.target is not None  # `ContrastiveFlags.check` has seen to it
+        yield Path(files.target).name, {}, map(corpus.from_annotated, conll.read_folder(files.target))
+
+
+def _testsets(
+    folders: Sequence[str], pairs: Sequence[str] | None, note: output.Notes, *, quiet: bool
+) -> Iterator[tuple[str, english.Allowed, Iterable[corpus.Document]]]:
+    discovered = discovery.discover(folders, pairs=pairs, exclude=())
+    for skipped in discovered.skipped:
+        note(f"skipped {skipped.id}: {skipped.reason}")
+    kept = [one for one in discovered.testsets if one.source in english.languages()]
+    for testset in discovered.testsets:
+        if testset not in kept:
+            note(f"skipped {testset.id}: no rules of source pronouns for {testset.source}")
+    note.begin()
+    with output.bar(quiet, kept, total=len(kept), label="build", unit="test sets") as shown:
+        for testset in shown:
+            rows = corpus.read_testset(testset)
+            documents = corpus.from_text(rows, source=testset.source, target=ENGLISH.code)
+            yield testset.id, english.source_pronouns(testset.source), documents
+
+
+class StudyFlags(Flags):
+    """The questions to people about the items, and their answers."""
+
+    study: str | None = flag(
+        metavar="FILE", help="write the items as pairs for `study sample`: is the right version better in its context?"
+    )
+    judged: str | None = flag(
+        metavar="FILE",
+        help="pairs of `study report --to_pairs` on these items: keep those whose right version people found better",
+    )
+
+    def kept(self, checks: Sequence[Check], note: output.Notes) -> list[bool]:
+        """Which items are kept by the answers; the pairs of these are written."""
+        kept = [True] * len(checks)
+        if self.judged is not None:
+            better = {pair.id: pair.better for pair in judged_pairs.read(self.judged)}
+            kept = [better.get(one.id) == "A" for one in checks]
+            asked = sum(one.id in better for one in checks)
+            note(f"{asked} of {len(checks)} items have answers; the right version is better in {sum(kept)}, kept")
+        if self.study is not None:
+            with targets.AtomicFile(self.study) as file:
+                chosen = (one for one, keep in zip(checks, kept, strict=True) if keep)
+                file.writelines(f"{judged_pairs.to_line(_pair(one))}\n" for one in chosen)
+        return kept
+
+
+def _pair(asked: Check) -> JudgedPair:
+    """Text A is the right version."""
+    return JudgedPair(
+        asked.id,
+        asked.context,
+        asked.right,
+        asked.wrong,
+        group=asked.group,
+        doc=asked.document,
+        pronoun_a=asked.forms[0],
+        pronoun_b=asked.forms[1],
+        source=Source(asked.source, asked.source_context),
+    )
+
+
+CONSISTENCY = """Build a consistency set in the JSON format of Voita et al. 2019 (`suite score consistency`) from an
+English source and its translation: fragments of four sentences of a document, the last of which has one version that is
+consistent with the others.
+
+  deixis         the last sentence in the other form of address, by a table of forms and verb endings (de es fr ru);
+                 English you in the source, and one form of address in the fragment
+  lex_cohesion   a name that the fragment repeats, in another translation of the lexical table; with its mirror image,
+                 in which the other translation is the consistent one
+  ellipsis_vp    "I did": the verb that the translation repeats, replaced by a literal "do", by a table (de fr ru)
+  ellipsis_infl  a sentence without verb after one with a verb: its noun in other inflections that occur in the corpus
+
+The versions are made by rules: have people check them (--study, then --judged)."""
+CONSISTENCY_EPILOG = """example:
+  pronmetric suite build consistency --kind deixis --target-language ru --source en.txt --target ru.txt \\
+    --docids docids.txt --study deixis.pairs.jsonl -o deixis.json"""
+
+
+class ConsistencyFlags(Flags):
+    """The parallel corpus, and the kind of set."""
+
+    kind: str = flag(required=True, choices=consistency.KINDS, help="what is tested (see above)")
+    target_language: str = flag("--target-language", required=True, metavar="CODE", help="of --target")
+    files: CorpusFlags = part(CorpusFlags, CORPUS)
+    lexicon: str | None = flag(
+        metavar="FILE",
+        help="lex_cohesion: lexical table, a name, a tab and its translations (default: counted on the corpus's links)",
+    )
+    by_people: StudyFlags = part(StudyFlags, "people")
+    output: str = flag("-o", "--output", required=True, metavar="FILE", help="the set, JSON")
+    quiet: bool = switch(help="no notes on stderr")
+
+    def check(self) -> None:
+        """Refuse a lexical table for another kind."""
+        if self.lexicon is not None and self.kind != consistency.LEXICAL:
+            raise UsageError(f"--lexicon goes with --kind {consistency.LEXICAL}")
+
+
+def run_consistency(task: ConsistencyFlags) -> None:
+    """Build the set."""
+    _check_files(task.files, task.by_people, task.output, also=task.lexicon)
+    note = output.Notes(quiet=task.quiet)
+    note.begin()
+    lexicon = None if task.lexicon is None else consistency.read_lexicon(task.lexicon)
+    documents = task.files.documents(source_language=ENGLISH.code, target_language=task.target_language)
+    counts: Counter[str] = Counter()
+    found = consistency.items(documents, task.kind, language=task.target_language, lexicon=lexicon, counts=counts)
+    made = list(found)
+    kept = task.by_people.kept([one.check for one in made], note)
+    items = [one.item for one, keep in zip(made, kept, strict=True) if keep]
+    if not items:
+        reasons = "; ".join(f"{name}: {count}" for name, count in sorted(counts.items()))
+        raise PronmetricError(f"no item of {task.kind} is left ({reasons or 'no candidate'})")
+    with targets.AtomicFile(task.output) as file:
+        file.write(strict_json.dump(items, indent=2) + "\n")
+    counts.update(f"items at distance {item['ctx_dist']}" for item in items)
+    print(table(("", "count"), sorted(counts.items())))
+
+
+def _check_files(files: CorpusFlags, people: StudyFlags, to: str, *, also: str | None = None) -> None:
+    targets.check([to, people.study], read=[*files.files, people.judged, also])
+
+
+DISCOURSE = """Build a discourse suite of English-Chinese pronouns, connectives and ellipsis after Cai and Xiong 2020
+(`suite score cai-xiong`) from a parallel corpus: sentences with a previous one, chosen by forms of source and
+reference, with --each items of each class. Have people check them (--study, then --judged)."""
+DISCOURSE_EPILOG = """example:
+  pronmetric suite build discourse --source en.txt --target zh.txt --docids docids.txt \\
+    --study discourse.pairs.jsonl -o discourse.jsonl"""
+
+
+class DiscourseFlags(Flags):
+    """The parallel corpus, and how many items of it are taken."""
+
+    files: CorpusFlags = part(CorpusFlags, CORPUS)
+    context: int = flag(type=whole(1), default=2, metavar="N", help="previous sentences of an item (default: 2)")
+    each: int = flag(
+        type=whole(1), default=discourse.EACH, metavar="N", help="items of each class, at most (default: %(default)s)"
+    )
+    seed: int = flag(type=whole(0), default=1, metavar="N", help="of the sample (default: 1)")
+    by_people: StudyFlags = part(StudyFlags, "people")
+    output: str = flag("-o", "--output", required=True, metavar="FILE", help="the suite, JSONL")
+    quiet: bool = switch(help="no notes on stderr")
+
+
+def run_discourse(task: DiscourseFlags) -> None:
+    """Build the suite."""
+    _check_files(task.files, task.by_people, task.output)
+    note = output.Notes(quiet=task.quiet)
+    note.begin()
+    documents = task.files.documents(source_language=ENGLISH.code, target_language=discourse.TARGET)
+    counts: Counter[str] = Counter()
+    found = list(discourse.items(documents, context=task.context, counts=counts))
+    if not found:
+        raise PronmetricError("no sentence is an item: expected an English source and its Chinese translation")
+    drawn, short = discourse.draw(found, each=task.each, seed=task.seed)
+    kept = task.by_people.kept([one.check for one in drawn], note)
+    items = [one.item for one, keep in zip(drawn, kept, strict=True) if keep]
+    if not items:
+        raise PronmetricError("people found no right version better: no item is left")
+    with targets.AtomicFile(task.output) as file:
+        file.writelines(f"{strict_json.dump(item)}\n" for item in items)
+    for name, missing in short.items():
+        note(f"{name}: {missing} fewer than {task.each}")
+    counts.update(f"written, {item['kind']}: {item['class']}" for item in items)
+    print(table(("", "count"), sorted(counts.items())))
+
+
+COUNTS = """Count what the pronouns of a source language are aligned to in a parallel corpus, as Table 2 of
+Müller et al. 2018: which forms a suite of them would have to contrast. The share is of the source form's
+occurrences."""
+COUNTS_EPILOG = """example:
+  pronmetric suite build counts --source-language en --target-language de --source en.txt --target de.txt it they"""
+
+
+class CountsFlags(Flags):
+    """The parallel corpus, and what is counted."""
+
+    forms: Sequence[str] = argument(nargs="+", metavar="FORM", help="source pronouns")
+    source_language: str = flag("--source-language", required=True, metavar="CODE", help="of --source")
+    target_language: str = flag("--target-language", required=True, metavar="CODE", help="of --target")
+    files: CorpusFlags = part(CorpusFlags, CORPUS)
+    most: int = flag(type=whole(1), default=10, metavar="N", help="target forms of each source form (default: 10)")
+    to_json: str | None = flag(metavar="FILE", help="write the counts")
+
+
+def run_counts(task: CountsFlags) -> None:
+    """Print the counts, and write them where asked for."""
+    targets.check([task.to_json], read=task.files.files)
+    documents = task.files.documents(source_language=task.source_language, target_language=task.target_language)
+    forms = list(dict.fromkeys(form.lower() for form in task.forms))
+    counts = counterparts.count(documents, forms, most=task.most)
+    if missing := [form for form in forms if form not in {one.source for one in counts}]:
+        raise PronmetricError(f"{', '.join(missing)}: not in {task.files.source}")
+    output.write_json(task.to_json, {"counts": plain(counts)})
+    rows = [(one.source, one.target, one.count, f"{100 * one.share:.1f}") for one in counts]
+    print(table(("source", "target", "count", "share, %"), rows, left=(0, 1)))
 
 
 GROUP = Group(
@@ -176,6 +477,23 @@ GROUP = Group(
             CONTRASTIVE_EPILOG,
             help="a contrastive suite of pronouns after ContraPro's recipe",
         ),
+        Command(
+            "consistency",
+            ConsistencyFlags,
+            run_consistency,
+            CONSISTENCY,
+            CONSISTENCY_EPILOG,
+            help="a set of deixis, lexical cohesion or ellipsis after Voita et al.",
+        ),
+        Command(
+            "discourse",
+            DiscourseFlags,
+            run_discourse,
+            DISCOURSE,
+            DISCOURSE_EPILOG,
+            help="pronouns, connectives and ellipsis into Chinese after Cai and Xiong",
+        ),
+        Command("counts", CountsFlags, run_counts, COUNTS, COUNTS_EPILOG, help="what source pronouns are aligned to"),
     ],
     help="build a new suite",
     kind="kind",

@@ -95,6 +95,21 @@ def test_a_model_of_our_own_scores_english_targets(tiny_checkpoint: Any) -> None
     assert result["judged"].startswith("pronmetric, 2 sentences of context, model:")
 
 
+def test_a_set_built_of_annotated_english_is_scored_by_distance(suites: Path, tiny_checkpoint: Any) -> None:
+    words = "The old cook laughed . I said she was right . Rain fell . Then she left .".split()
+    brackets = {0: "(1", 2: "1)", 7: "(1)", 15: "(1)"}
+    rows = "".join(f"{number}\t{word}\t{brackets.get(number, '_')}\n" for number, word in enumerate(words))
+    (suites / "annotated").mkdir()
+    (suites / "annotated" / "a.conll").write_text(f"# begin document a\n{rows}# end document\n")
+    flags = ["--target-language", "en", "--target", "annotated", "-o", "built.json", "--quiet"]
+    assert main(["suite", "build", "contrastive", *flags]) == 0
+    result = score(
+        "contrapro", "--set", "built.json", "--model", str(tiny_checkpoint()), "--context", "2", "--gpus", "0"
+    )
+    assert {name: share["total"] for name, share in result["by"]["distance"].items()} == {"1": 1, "3": 1}
+    assert list(result["by"]["antecedent by"]) == ["chains of the target"]
+
+
 def test_a_model_that_finds_no_pronoun_is_an_error(tiny_checkpoint: Any, capsys: pytest.CaptureFixture[str]) -> None:
     Path("one.json").write_text(json.dumps([json.loads(Path("contrapro.json").read_text())[6]]))  # geht er, sie, es
     model = str(tiny_checkpoint())
@@ -105,6 +120,8 @@ def test_a_model_that_finds_no_pronoun_is_an_error(tiny_checkpoint: Any, capsys:
 def test_translations_and_human_judgments(capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["--set", "cai-xiong.jsonl", "--translations", "cai-xiong.zh"]
     assert score("cai-xiong", *flags)["correct"] == 3
+    translated = score("cai-xiong", *flags, "--bleu", "cai-xiong.zh")["further"]
+    assert 0 < translated["BLEU"] <= 100 and "tok:zh" in translated["BLEU signature"]
     result = score("cai-xiong", *flags, "--humans", "cai-xiong.humans.jsonl")
     assert result["correct"] == 3
     assert result["further"]["items on which automatic and human verdicts agree"] == 6

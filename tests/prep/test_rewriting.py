@@ -140,14 +140,14 @@ def test_verbs_agree_or_the_person_is_left(text: str, plural: str | None) -> Non
     pronouns = [o for o in find(text, split) if o.form in ("he", "she")]
     if plural is None:
         with pytest.raises(rewriting.Unclean, match="verb"):
-            rewriting._verb(split, pronouns[0], "they")
+            rewriting.agree(split, pronouns[0], "they")
         return
     edits = [rewriting.Edit(o.start, o.end, "They" if o.start == 0 else "they", True) for o in pronouns]
-    edits += [edit for o in pronouns for edit in rewriting._verb(split, o, "they")]
-    assert rewriting._apply(text, edits)[0] == plural
-    assert not any(rewriting._verb(split, o, "she") for o in pronouns)
+    edits += [edit for o in pronouns for edit in rewriting.agree(split, o, "they")]
+    assert rewriting.apply(text, edits)[0] == plural
+    assert not any(rewriting.agree(split, o, "she") for o in pronouns)
 
 
 def test_overlapping_edits_are_refused() -> None:
     with pytest.raises(rewriting.Unclean, match="overlapping"):
-        rewriting._apply("abcdef", [rewriting.Edit(0, 3, "x"), rewriting.Edit(2, 4, "y")])
+        rewriting.apply("abcdef", [rewriting.Edit(0, 3, "x"), rewriting.Edit(2, 4, "y")])

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from data_prep import filters, suite_entries
+from data_prep import filters
 from data_prep.filters import agreement_filter
+from data_prep.suites import wmt as suite_entries
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
 from pronmetric.cli import suite_build

@@ -28,7 +28,7 @@ from pronmetric.text.entry import Entry
 from pronmetric.text.lines import iter_lines, read_lines
 
 PRONOUNS = ("sie", "er", "es", "il", "elle", "elles", "ils")
-PAIR, LOCATION, DISTANCE = "pronoun pair", "antecedent location", "distance"
+PAIR, LOCATION, DISTANCE, BY = "pronoun pair", "antecedent location", "distance", "antecedent by"
 LANGUAGE = "de"
 _LOCATIONS = {True: "same segment", False: "earlier segment", None: "unknown"}
 _COLUMNS = (6, 7)
@@ -38,14 +38,16 @@ ABOUT = About(
     name="contrapro",
     title="ContraPro (Müller et al., WMT 2018); en-fr: Lopes et al., EAMT 2020",
     languages="en-de, en-fr",
-    targets=("de", "fr"),
+    targets=("de", "fr", "en"),
     phenomena="translation of ambiguous pronouns (it, they)",
     judged=("scores", "translations"),
     by=PAIR,
     text="""Set: contrapro.json of github.com/ZurichNLP/ContraPro, or a file in its format. One score for each line: the
 reference, then its contrastive copies, item by item. An item is right if the reference scores strictly better than
 every copy. Accuracy by pronoun pair, antecedent location and distance (0, 1, 2, 3, >3).
---documents DIR: the OpenSubtitles documents, one sentence a line, as ContraPro's setup script writes them.
+--documents DIR: the OpenSubtitles documents, one sentence a line, as ContraPro's setup script writes them. A set of
+`suite build contrastive` holds its previous sentences ("src context", "ref context") and says by what its antecedents
+are known.
 --pronouns judges only items with these reference pronouns, after scoring; without values: sie er es il elle elles ils.
 --translations: TSV with the columns distance, label, pronoun, source, reference, system, optionally preceded by the
 index of the sentence to judge; an item is right if its pronoun is a token of that sentence (needs sacremoses).
@@ -55,14 +57,12 @@ copies of filtered items unread, as the fork of the program does.""",
 
 
 def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
-    """The items of a set; with `reading.documents`, each with its previous sentences.
+    """The items of a set; each with its previous sentences, of `reading.documents` or those that it holds.
 
     Raises:
-        InputError: with the item, where a key is missing or a value is of another kind.
+        InputError: with the item, where a key is missing or a value is of another kind; no previous sentences.
     """
     documents = Documents(reading.documents) if reading.documents is not None else None
-    if documents is None and reading.context:
-        raise InputError("holds no context sentences: give `documents=DIR`, or `context=0`", file=path)
     return tuple(_item(entry, number, documents, reading) for number, entry in enumerate(read_list(path, _EXPECTED)))
 
 
@@ -80,14 +80,24 @@ def _item(entry: Entry, number: int, documents: Documents | None, reading: Readi
             before = documents.before(document, entry.whole("segment id", least=0), source, reading.context)
         except InputError as error:
             raise InputError(f"{entry.name}: {error}", file=entry.file) from None
+    elif reading.context:
+        before = _held(entry, "src context", reading.context), _held(entry, "ref context", reading.context)
+    by = {BY: entry.string(BY)} if BY in entry.record else {}
     pair = f"{entry.string('src pronoun')}:{entry.string('ref pronoun')}".lower()
     location = _LOCATIONS[entry.one_of("intrasegmental", (True, False, None))]
     return Item(
         id=str(number),
         candidates=tuple(Candidate(source, target, *before) for target in (reference, *errors)),
-        groups={PAIR: pair, LOCATION: location, DISTANCE: str(distance) if distance <= 3 else ">3"},
+        groups={PAIR: pair, LOCATION: location, DISTANCE: str(distance) if distance <= 3 else ">3", **by},
         document=document,
     )
+
+
+def _held(entry: Entry, key: str, size: int) -> tuple[str, ...]:
+    """The last `size` previous sentences that an item holds, oldest first."""
+    if key not in entry.record:
+        raise InputError("holds no context sentences: give `documents=DIR`, or `context=0`", file=entry.file)
+    return entry.strings(key)[-size:]
 
 
 def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:

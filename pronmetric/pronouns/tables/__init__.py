@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib.resources import files
 
 
-def rows(name: str) -> list[dict[str, str]]:
-    """The rows of the table `name` under its header; the first line is its source and is skipped."""
-    lines = files(__name__).joinpath(name).read_text(encoding="utf-8").splitlines()[1:]
+def rows(name: str, package: str = __name__) -> list[dict[str, str]]:
+    """The rows of a package's table `name` under its header; the first line is its source and is skipped."""
+    lines = files(package).joinpath(name).read_text(encoding="utf-8").splitlines()[1:]
     header = lines[0].split("\t")
     return [dict(zip(header, line.split("\t"), strict=True)) for line in lines[1:]]
 

@@ -12,20 +12,19 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from pronmetric.alignment.parsed import SUBJECTS, Aligned
+from data_prep.suites.corpus import Chains, Document, Place
+from pronmetric.alignment.parsed import SUBJECTS
 from pronmetric.errors import InputError
-from pronmetric.pronouns import tables
+from pronmetric.pronouns import finder, tables
 from pronmetric.text import conllu
 from pronmetric.text.conllu import Mention, Sentence
 
 NOMINAL = ("NOUN", "PROPN")
 TYPE = "pronominal coreference"
-LANGUAGES = ("de", "fr")
+NOT_ALIGNED = "antecedents are not aligned"
 
 
 class Rule(NamedTuple):
@@ -38,64 +37,14 @@ class Rule(NamedTuple):
     possessive: str
 
 
-class _Place(NamedTuple):
-    """A mention and the number of its sentence in the document."""
-
-    segment: int
-    mention: Mention
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A document: its name, its sentence pairs, and the mentions of each side by entity, in order."""
-
-    name: str
-    pairs: tuple[Aligned, ...]
-    source: Mapping[str, tuple[_Place, ...]]
-    target: Mapping[str, tuple[_Place, ...]]
-
-
 def rules(code: str) -> tuple[Rule, ...]:
     """The rules for a target language."""
     return tuple(Rule(**row) for row in tables.rows(f"contrast.{code}.tsv"))
 
 
-def documents(corpus: Iterable[Aligned], *, source: str | Path, target: str | Path) -> Iterator[Document]:
-    """The documents of a corpus; they are those of the target side, or of the source side where it names none.
-
-    Raises:
-        InputError: a coreference bracket without partner.
-    """
-    name, pairs = "", list[Aligned]()
-    for pair in corpus:
-        here = pair.target.doc or pair.source.doc
-        if pairs and here != name:
-            yield _document(name, pairs, source, target)
-            pairs = []
-        name = here
-        pairs.append(pair)
-    if pairs:
-        yield _document(name, pairs, source, target)
-
-
-def _document(name: str, pairs: Sequence[Aligned], source: str | Path, target: str | Path) -> Document:
-    return Document(
-        name,
-        tuple(pairs),
-        _chains([pair.source for pair in pairs], source),
-        _chains([pair.target for pair in pairs], target),
-    )
-
-
-def _chains(sentences: Sequence[Sentence], file: str | Path) -> dict[str, tuple[_Place, ...]]:
-    places_of: defaultdict[str, list[_Place]] = defaultdict(list)
-    for number, sentence in enumerate(sentences):
-        for mention in conllu.mentions(sentence, file=file):
-            places_of[mention.entity].append(_Place(number, mention))
-    return {entity: tuple(sorted(places, key=lambda p: (p.segment, p.mention))) for entity, places in places_of.items()}
-
-
-def items(document: Document, of: Sequence[Rule], *, corpus: str, counts: Counter[str]) -> Iterator[dict[str, Any]]:
+def items(
+    document: Document, of: Sequence[Rule], *, writing: Writing, counts: Counter[str]
+) -> Iterator[dict[str, Any]]:
     """The items of a document in ContraPro's JSON schema, in order.
 
     `counts` takes "pronoun pairs" (aligned), of these "dropped: REASON", and "items".
@@ -112,73 +61,100 @@ def items(document: Document, of: Sequence[Rule], *, corpus: str, counts: Counte
                 counts[f"dropped: {antecedents}"] += 1
                 continue
             counts["items"] += 1
-            yield _item(document, number, (s, t), antecedents, (rule, of), corpus)
+            errors = [
+                (pair.target.text(_replaced(document, number, t, rule, other)), other.pronoun, other.gender)
+                for other in of
+                if other.number == rule.number and other != rule
+            ]
+            forms = pair.source.tokens[s].form, pair.target.tokens[t].form
+            yield item(document, number, forms, antecedents, errors, writing)
 
 
-def _antecedents(document: Document, number: int, s: int, t: int) -> tuple[_Place, _Place] | str:
+def _antecedents(document: Document, number: int, s: int, t: int) -> tuple[Place, Place] | str:
     """The nominal antecedents of source and target pronoun, or the reason why there is no item."""
     pair = document.pairs[number]
     label = pair.target.tokens[t].deprel.lower()
     if label != conllu.NOTHING and label not in SUBJECTS:
         return "target pronoun is no subject"
-    places = []
-    for chains, sentences, word in (
-        (document.source, [one.source for one in document.pairs], s),
-        (document.target, [one.target for one in document.pairs], t),
-    ):
-        chain = next(
-            (chain for chain in chains.values() if any(p.segment == number and _is_word(p, word) for p in chain)), None
-        )
-        if chain is None or len(chain) < 2:
-            return "not in a coreference chain"
-        before = [p for p in chain if (p.segment, p.mention.end) <= (number, word)]
-        nominal = [p for p in before if sentences[p.segment].tokens[p.mention.head].pos in NOMINAL]
-        if not nominal:
-            return "no nominal antecedent"
-        places.append(nominal[-1])
-    source, target = places
+    source = nominal(document.source, [one.source for one in document.pairs], number, s)
+    if isinstance(source, str):
+        return source
+    target = nominal(document.target, [one.target for one in document.pairs], number, t)
+    if isinstance(target, str):
+        return target
+    return (source, target) if aligned(document, source, target) else NOT_ALIGNED
+
+
+def chain_of(chains: Chains, number: int, word: int) -> tuple[Place, ...]:
+    """The chain in which a word of sentence `number` is a mention by itself; none where there is no such chain."""
+    return next((chain for chain in chains.values() if any(_is_word(p, number, word) for p in chain)), ())
+
+
+def nominal(chains: Chains, sentences: Sequence[Sentence], number: int, word: int) -> Place | str:
+    """The nearest earlier nominal mention of the chain of a word, or the reason why there is none."""
+    chain = chain_of(chains, number, word)
+    if len(chain) < 2:
+        return "not in a coreference chain"
+    before = [p for p in chain if (p.segment, p.mention.end) <= (number, word)]
+    found = [p for p in before if _is_nominal(sentences[p.segment], p.mention)]
+    return found[-1] if found else "no nominal antecedent"
+
+
+def _is_nominal(sentence: Sentence, mention: Mention) -> bool:
+    """Whether the head is a noun by its tag; without tags, whether it is no English pronoun."""
+    head = sentence.tokens[mention.head]
+    return head.pos in NOMINAL if head.pos != conllu.NOTHING else head.form.lower() not in finder.FORMS
+
+
+def aligned(document: Document, source: Place, target: Place) -> bool:
+    """Whether the heads of two mentions are aligned to each other."""
     links = document.pairs[source.segment].links
-    if source.segment != target.segment or (source.mention.head, target.mention.head) not in links:
-        return "antecedents are not aligned"
-    return source, target
+    return source.segment == target.segment and (source.mention.head, target.mention.head) in links
 
 
-def _is_word(place: _Place, word: int) -> bool:
-    return (place.mention.start, place.mention.end) == (word, word + 1)
+def _is_word(place: Place, number: int, word: int) -> bool:
+    return (place.segment, place.mention.start, place.mention.end) == (number, word, word + 1)
 
 
-def _item(
+class Writing(NamedTuple):
+    """How items are written: the name of the corpus, and how many previous sentences they hold."""
+
+    corpus: str
+    context: int
+
+
+def item(
     document: Document,
     number: int,
-    pronouns: tuple[int, int],
-    antecedents: tuple[_Place, _Place],
-    chosen: tuple[Rule, Sequence[Rule]],
-    corpus: str,
+    forms: tuple[str, str],
+    antecedents: tuple[Place | None, Place],
+    errors: Sequence[tuple[str, str, str]],
+    writing: Writing,
 ) -> dict[str, Any]:
-    pair, (s, t), (rule, of) = document.pairs[number], pronouns, chosen
-    source, target = antecedents
-    others = [other for other in of if other.number == rule.number and other != rule]
+    """An item in ContraPro's JSON schema, with its previous sentences as "src context" and "ref context".
+
+    forms: the pronouns of source and reference. errors: each contrastive sentence, its pronoun and its gender.
+    """
+    pair, (source, target) = document.pairs[number], antecedents
+    before = document.pairs[max(0, number - writing.context) : number]
     return {
         "src segment": pair.source.text(),
         "ref segment": pair.target.text(),
-        "src pronoun": pair.source.tokens[s].form,
-        "ref pronoun": pair.target.tokens[t].form,
+        "src pronoun": forms[0],
+        "ref pronoun": forms[1],
         "document id": document.name,
         "segment id": number + 1,
-        "corpus": corpus,
+        "corpus": writing.corpus,
         "ante distance": number - target.segment,
         "intrasegmental": target.segment == number,
         "errors": [
-            {
-                "contrastive": pair.target.text(_replaced(document, number, t, rule, other)),
-                "replacement": other.pronoun,
-                "replacement gender": other.gender,
-                "type": TYPE,
-            }
-            for other in others
+            {"contrastive": text, "replacement": pronoun, "replacement gender": gender, "type": TYPE}
+            for text, pronoun, gender in errors
         ],
-        **_antecedent("src", document.pairs[source.segment].source, source.mention),
+        **({} if source is None else _antecedent("src", document.pairs[source.segment].source, source.mention)),
         **_antecedent("ref", document.pairs[target.segment].target, target.mention),
+        "src context": [one.source.text() for one in before],
+        "ref context": [one.target.text() for one in before],
     }
 
 
@@ -188,14 +164,11 @@ def _replaced(document: Document, number: int, t: int, rule: Rule, other: Rule) 
     changed = {t: _cased(other.pronoun, tokens[t].form)}
     if rule.possessive == other.possessive:
         return changed
-    for chain in document.target.values():
-        here = [p for p in chain if p.segment == number]
-        if any(_is_word(p, t) for p in here):
-            for place in here:
-                at = place.mention.start
-                form = tokens[at].form
-                if at != t and _is_word(place, at) and form.lower().startswith(rule.possessive):
-                    changed[at] = _cased(other.possessive + form.lower().removeprefix(rule.possessive), form)
+    for place in chain_of(document.target, number, t):
+        at = place.mention.start
+        if at != t and _is_word(place, number, at) and tokens[at].form.lower().startswith(rule.possessive):
+            form = tokens[at].form
+            changed[at] = _cased(other.possessive + form.lower().removeprefix(rule.possessive), form)
     return changed
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from data_prep.suites import contrastive, corpus
 from pronmetric.alignment import parsed
 from pronmetric.cli import suite_build
 from pronmetric.errors import InputError
-from pronmetric.lab.suites import contrastive_recipe
 
 # noun, its German article and noun, gender, pronoun
 NOUNS = [
@@ -84,11 +84,11 @@ def write(folder: Path, change: dict[str, str] | None = None) -> list[str]:
 
 def build(flags: list[str], counts: Counter[str]) -> list[dict[str, Any]]:
     source, target, alignment = flags[1::2]
-    corpus = parsed.read(source, target, alignment)
-    documents = list(contrastive_recipe.documents(corpus, source=source, target=target))
+    pairs = parsed.read(source, target, alignment)
+    documents = list(corpus.from_parsed(pairs, source=source, target=target))
     assert [len(document.pairs) for document in documents] == [3] * 10
-    of = contrastive_recipe.rules("de")
-    return [item for d in documents for item in contrastive_recipe.items(d, of, corpus="demo", counts=counts)]
+    of, writing = contrastive.rules("de"), contrastive.Writing("demo", context=2)
+    return [item for d in documents for item in contrastive.items(d, of, writing=writing, counts=counts)]
 
 
 def test_items_of_the_hand_made_corpus(tmp_path: Path) -> None:
@@ -109,6 +109,8 @@ def test_items_of_the_hand_made_corpus(tmp_path: Path) -> None:
         "Die Lampe",
     )
     assert (first["src ante head lemma"], first["src ante head id"], first["corpus"]) == ("lamp", 2, "demo")
+    assert found[1]["ref context"] == ["Regen fiel wieder.", "Der Tisch war alt."]
+    assert found[1]["src context"] == ["Rain fell again.", "The table was old."]
     (masculine,) = (e for e in found[1]["errors"] if e["replacement"] == "es")
     assert masculine["contrastive"] == "Es verlor seine Farbe."  # the possessive of es is that of er
 
@@ -137,17 +139,17 @@ def test_antecedents_must_be_aligned(tmp_path: Path) -> None:
 
 def test_balanced_samples_keep_the_order_of_documents(tmp_path: Path) -> None:
     found = build(write(tmp_path), Counter())
-    chosen = contrastive_recipe.balance(found, each=None, seed=1)
+    chosen = contrastive.balance(found, each=None, seed=1)
     assert Counter(item["ref pronoun"] for item in chosen) == {"Sie": 3, "Er": 3, "Es": 3}
     names = [item["document id"] for item in chosen]
     assert names == sorted(names)
-    assert contrastive_recipe.balance(found, each=2, seed=1) == contrastive_recipe.balance(found, each=2, seed=1)
+    assert contrastive.balance(found, each=2, seed=1) == contrastive.balance(found, each=2, seed=1)
     with pytest.raises(InputError, match=r"expected 4 items of each pronoun, got fewer of er \(3\), es \(3\)"):
-        contrastive_recipe.balance(found, each=4, seed=1)
+        contrastive.balance(found, each=4, seed=1)
 
 
 def test_french_rules_contrast_within_a_number() -> None:
-    found = contrastive_recipe.rules("fr")
+    found = contrastive.rules("fr")
     assert {(rule.pronoun, rule.source) for rule in found} == {
         ("il", "it"),
         ("elle", "it"),

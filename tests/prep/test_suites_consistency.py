@@ -1,0 +1,194 @@
+# ruff: noqa: RUF001
+"""Consistency sets by tables: deixis, lexical cohesion, ellipsis; what people are asked, and their answers."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from data_prep.suites import consistency, corpus, fragments
+from data_prep.suites.consistency import DEIXIS, INFLECTION, LEXICAL, VERB_PHRASE, Made
+from pronmetric.alignment.parsed import Aligned
+from pronmetric.cli import suite_build
+from pronmetric.errors import InputError
+from pronmetric.lab.study import candidates
+from pronmetric.lab.suites import consistency as reader
+from pronmetric.lab.suites.contrastive import Reading
+from pronmetric.text.conllu import Sentence
+
+RAIN = ("Rain fell .", "Шёл дождь .", "")
+Rows = list[tuple[str, str, str]]
+
+
+def sentence(text: str, code: str) -> Sentence:
+    return corpus.sentence_of(text, corpus.split(text, code), "doc", 1)
+
+
+def document(rows: Rows, code: str = "ru") -> corpus.Document:
+    pairs = []
+    for number, (source, target, links) in enumerate(rows, start=1):
+        found = tuple((int(a), int(b)) for a, b in (link.split("-") for link in links.split()))
+        pairs.append(Aligned(sentence(source, "en"), sentence(target, code), found, number))
+    return corpus.Document("doc", tuple(pairs))
+
+
+def made(
+    rows: Rows, kind: str, code: str = "ru", lexicon: consistency.Lexicon | None = None
+) -> tuple[list[Made], Counter[str]]:
+    counts: Counter[str] = Counter()
+    found = consistency.items([document(rows, code)], kind, language=code, lexicon=lexicon, counts=counts)
+    return list(found), counts
+
+
+def last(one: Made) -> list[str]:
+    return [text.split(consistency.SEPARATOR)[-1] for text in one.item["dst"]]
+
+
+@pytest.mark.parametrize(
+    ("code", "before", "text", "other"),
+    [
+        ("ru", "Я вижу тебя .", "Ты хочешь спать ?", "Вы хотите спать ?"),
+        ("ru", "Я вижу вас .", "Утром вы не работаете .", "Утром ты не работаешь ."),
+        ("ru", "Я вижу вас .", "Утром вы читали .", None),  # masculine or feminine
+        ("ru", "Я вижу вас .", "Это ваш дом .", "Это твой дом ."),
+        ("ru", "Я вижу Вас .", "Это Вам .", "Это тебе ."),
+        ("de", "Ich sehe dich .", "Du machst das mit deinem Hund .", "Sie machen das mit Ihrem Hund ."),
+        ("de", "Ich sehe dich .", "Wartest du ?", "Warten Sie ?"),
+        ("fr", "Je vois ton chien .", "Tu parles de toi .", "Vous parlez de vous ."),
+        ("es", "Aquí vive usted .", "Canta con usted .", None),  # tú or ti
+        ("es", "Hoy cantas tú .", "Tú hablas .", "Usted habla ."),
+    ],
+)
+def test_the_other_form_of_address(code: str, before: str, text: str, other: str | None) -> None:
+    rows = [(RAIN[0], before, ""), RAIN, RAIN, ("That is for you .", text, "")]
+    found, counts = made(rows, DEIXIS, code)
+    if other is None:
+        assert not found and counts["candidates"] == 1
+        return
+    (one,) = found
+    assert last(one) == [text, other]
+    assert (one.item["true_ind"], one.item["ctx_dist"]) == (0, 3)
+    assert (one.check.right, one.check.wrong, one.check.group) == (text, other, DEIXIS)
+
+
+def test_no_deixis_without_english_you_or_earlier_address() -> None:
+    assert not made([RAIN, RAIN, RAIN, ("For you .", "Для тебя .", "")], DEIXIS)[1]
+    rows = [(RAIN[0], "Для тебя .", ""), RAIN, RAIN]
+    assert not made([*rows, ("For him .", "Для тебя .", "")], DEIXIS)[1]
+    _, counts = made([*rows, ("For you .", "Для вас .", "")], DEIXIS)
+    assert counts == {"candidates": 1, "dropped: both forms of address": 1}
+    _, counts = made([*rows[1:], (RAIN[0], "Для вас .", ""), ("You .", "Возьмите ваш дом .", "")], DEIXIS)
+    assert counts["dropped: another verb in the form of address"] == 1
+
+
+def test_a_german_sie_that_begins_a_sentence_is_no_address() -> None:
+    rows = [(RAIN[0], "Sie sangen .", ""), RAIN, RAIN, ("You know .", "Das wissen Sie .", "")]
+    assert not made(rows, DEIXIS, "de")[1]
+
+
+NAME = ("We met Lanie .", "Мы встретили Лэйни .", "0-0 1-1 2-2 3-3")
+
+
+def test_a_repeated_name_in_another_translation_and_its_mirror_image() -> None:
+    again = ("Hello , Lanie .", "Привет , Лэйни .", "0-0 1-1 2-2 3-3")
+    lexicon = {"Lanie": ("Лэйни", "Лани", "Лэйне")}  # the last one is an inflection
+    (one, mirror), counts = made([RAIN, NAME, RAIN, again], LEXICAL, lexicon=lexicon)
+    assert last(one) == ["Привет , Лэйни .", "Привет , Лани ."] and one.item["true_ind"] == 0
+    assert last(mirror) == last(one) and mirror.item["true_ind"] == 1
+    assert all("встретили Лани" in text for text in mirror.item["dst"]) and one.item["ctx_dist"] == 2
+    assert (mirror.check.right, mirror.check.forms) == ("Привет , Лани .", ("Лани", "Лэйни"))
+    assert mirror.check.context[1] == "Мы встретили Лани ." and one.check.id != mirror.check.id
+    assert counts["items"] == 2
+    # the table of the corpus: each translation twice
+    other = ("We met Lanie .", "Мы встретили Лани .", NAME[2])
+    assert consistency.count_lexicon([document([NAME, NAME, other, other])]) == {"Lanie": ("Лэйни", "Лани")}
+    assert not consistency.count_lexicon([document([NAME, NAME, other])])
+
+
+def test_lexical_tables_are_refused_with_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "names.tsv"
+    path.write_text("Lanie\tЛэйни Лани\nFran\tФрэн\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"names.tsv, line 2|names.tsv:2"):
+        consistency.read_lexicon(path)
+    path.write_text("Lanie\tЛэйни Лани\n" * 2, encoding="utf-8")
+    with pytest.raises(InputError, match="'Lanie' is there twice"):
+        consistency.read_lexicon(path)
+
+
+def test_a_left_out_verb_phrase() -> None:
+    rows = [RAIN, RAIN, ("Who sang ?", "Кто пела ?", "0-0 1-1"), ("She did .", "Она пела .", "0-0 1-1 2-2")]
+    (one,), _ = made(rows, VERB_PHRASE)
+    assert last(one) == ["Она пела .", "Она делала ."] and one.item["ctx_dist"] == 1
+    _, counts = made([*rows[:2], RAIN, rows[3]], VERB_PHRASE)
+    assert counts["dropped: verb is not in a previous sentence"] == 1
+    _, counts = made([*rows[:3], ("She did .", "Она пела .", "0-0")], VERB_PHRASE)
+    assert counts["dropped: auxiliary without a link"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("She did.", "do"),
+        ("No, she doesn't.", "do"),
+        ("So do I.", "do"),
+        ("I have, too!", "have"),
+        ("Did you?", "do"),
+        ("They could not", "modal"),
+        ("She left, didn't she?", None),
+        ("She did it.", None),
+        ("Do!", None),
+        ("It was.", "be"),
+        ("It was, however, late.", None),
+        ("There are.", None),
+    ],
+)
+def test_patterns_of_ellipsis(text: str, kind: str | None) -> None:
+    found = fragments.ellipsis(sentence(text, "en"))
+    assert (None if found is None else found[1]) == kind
+
+
+def test_a_noun_phrase_alone_in_other_inflections() -> None:
+    rows = [
+        ("The cat slept .", "Кошки спали .", "1-0"),
+        ("A cat .", "Кошка .", "1-0"),
+        ("Whom did she see ?", "Кого она видела ?", ""),
+        ("The cat .", "Кошку .", "1-0"),
+    ]
+    (one,), _ = made(rows, INFLECTION)
+    assert sorted(last(one)) == ["Кошка .", "Кошки .", "Кошку ."] and last(one)[0] == "Кошку ."
+
+
+def test_a_language_without_a_table_is_refused() -> None:
+    with pytest.raises(InputError, match="`target_language=cs`: there is no table of register"):
+        made([RAIN], DEIXIS, "cs")
+
+
+def test_the_command_its_study_and_the_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    block = [("He saw you.", "Он видел тебя."), ("Rain.", "Дождь."), ("Snow.", "Снег."), ("For you.", "Для тебя.")]
+    other = [("She saw you.", "Она видела тебя."), *block[1:]]
+    for name, column in zip(("en", "ru"), zip(*block, *other, strict=True), strict=True):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in column), encoding="utf-8")
+    (tmp_path / "ids").write_text("a\n" * 4 + "b\n" * 4)
+    files = ["--source", str(tmp_path / "en"), "--target", str(tmp_path / "ru"), "--docids", str(tmp_path / "ids")]
+    out, pairs, answers = (str(tmp_path / name) for name in ("set.json", "pairs.jsonl", "answers.jsonl"))
+    flags = ["consistency", "--kind", DEIXIS, "--target-language", "ru", *files, "-o", out]
+    assert suite_build.GROUP.main([*flags, "--study", pairs]) == 0
+    items = reader.read(out, Reading(context=3))
+    assert [[c.target for c in item.candidates] for item in items] == [["Для тебя.", "Для вас."]] * 2
+    first, _ = candidates.read(pairs, split=None, note=print)
+    assert (first.pronouns, first.text_a, first.source) == (("тебя", "вас"), "Для тебя.", "For you.")
+    assert first.source_context == ("He saw you.", "Rain.", "Snow.") and first.language == DEIXIS
+    records = [json.loads(line) for line in Path(pairs).read_text(encoding="utf-8").splitlines()]
+    for record, better in zip(records, ("B", "A"), strict=True):
+        record["better"] = better
+    Path(answers).write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert suite_build.GROUP.main([*flags, "--judged", answers]) == 0
+    (kept,) = json.loads(Path(out).read_text(encoding="utf-8"))
+    assert kept["document id"] == "b"
+    assert "2 of 2 items have answers; the right version is better in 1, kept" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        suite_build.GROUP.main([*flags, "--lexicon", "names.tsv"])
+    assert "--lexicon goes with --kind lex_cohesion" in capsys.readouterr().err
