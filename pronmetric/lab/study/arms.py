@@ -65,8 +65,8 @@ def compare(
     """
     studies = first[0], second[0]
     if studies[0].design.answers != studies[1].design.answers:
-        offered = (", ".join(study.design.answers) for study in studies)
-        raise InputError(f"the arms offer different answers ({' against '.join(offered)}); compare studies of one kind")
+        said = " against ".join(", ".join(study.design.answers) for study in studies)
+        raise InputError(f"the arms offer different answers ({said}); compare studies of one kind")
     votes = [findings.collect(*arm) for arm in (first, second)]
     counts = [findings.by_item(study, own) for study, own in zip(studies, votes, strict=True)]
     shared = [item for item in studies[0].items if all(item in own and own[item].total() > 1 for own in counts)]
