@@ -116,6 +116,7 @@ def run_build(task: BuildFlags) -> None:
         context_size=metric.context_size,
         uses=uses,
         seed=task.seed,
+        language=metric.language,
         decision=flags.choose_decision(None, model, config),
     )
     site = Site(Path(task.output), settings)

@@ -7,17 +7,27 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pronmetric.cli import output
 from pronmetric.cli.flags import ListenFlags
-from pronmetric.cli.parser import Command, Flags, Group, argument, flag, number, part, switch, whole
+from pronmetric.cli.parser import Command, Flags, Group, UsageError, argument, flag, number, part, switch, whole
 from pronmetric.errors import InputError
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.human import judged_pairs
-from pronmetric.lab.study import answers, appraise, candidates, findings, folder, label_studio, simulation
-from pronmetric.lab.study.folder import PAPER, Design
-from pronmetric.lab.study.page import QUESTION, TITLE, page
+from pronmetric.lab.study import (
+    answers,
+    appraise,
+    arms,
+    candidates,
+    findings,
+    folder,
+    guide,
+    label_studio,
+    page,
+    simulation,
+    stages,
+)
+from pronmetric.lab.study.folder import PAPER, TWO_STAGES, Design, Study
 from pronmetric.lab.study.sample import choose, sample
 from pronmetric.output import targets
 from pronmetric.text import strict_json
@@ -35,19 +45,38 @@ class StudyFlags(Flags):
 
     study: str = argument(metavar="STUDY", help="the folder that `study sample` wrote")
 
-    def read(self) -> folder.Study:
+    def read(self) -> Study:
         """The study."""
         return folder.read(self.study)
 
 
-def title_flag() -> Any:
-    """The flag of the page's title."""
-    return flag(default=TITLE, metavar="TEXT", help='title of the page (default: "%(default)s")')
+NO_GUIDE = "none"
 
 
-def question_flag() -> Any:
-    """The flag of the question to the annotators."""
-    return flag(default=QUESTION, metavar="TEXT", help='the question (default: "%(default)s")')
+class LookFlags(Flags):
+    """What annotators read on the page."""
+
+    title: str = flag(default=page.TITLE, metavar="TEXT", help='title of the page (default: "%(default)s")')
+    question: str | None = flag(
+        metavar="TEXT", help=f'the question (default: "{page.QUESTION}"; in two stages "{page.TOGETHER}")'
+    )
+    guide: str | None = flag(
+        metavar="FILE",
+        help=f"instructions, example and training items, JSON (default: ours, in English; {NO_GUIDE}: without)",
+    )
+    breaks: int = flag(
+        type=whole(0),
+        default=page.BREAKS,
+        metavar="N",
+        help="answers after which a break is proposed (default: %(default)s; 0: none)",
+    )
+
+    def look(self, study: Study) -> page.Look:
+        """The look of the study's page."""
+        read = None
+        if self.guide != NO_GUIDE:
+            read = guide.own(study.design) if self.guide is None else guide.read(self.guide, study.design)
+        return page.Look(title=self.title, question=self.question, guide=read, breaks=self.breaks)
 
 
 SAMPLE = """Draw the items of a study, and the tasks of each annotator, into a new folder STUDY.
@@ -56,24 +85,34 @@ DATA is a folder of `prepare` (references and references with a system's pronoun
 sources), or judged pairs (JSONL) with "pronoun_a", "pronoun_b" and "group", the source language. A pair that occurs
 more than once counts once. In each source language, all pronoun pairs (and with --scores all ranges of the score
 difference) get equally many items, up to one; a design for which there are too few pairs is refused, with the number
-that each cell lacks. With --balance level, rare pairs give all they have."""
+each cell lacks. With --balance level, rare pairs give all they have.
+
+For --preset two-stage, DATA is records as `score --jsonl` reads them: "text" and "context", the translations of a
+sentence and of the one before it; "source" and "source_context", their sources; and maybe "group", the source
+language."""
 SAMPLE_EPILOG = """\
 Annotators are divided among --groups, and so are the items. Each annotator answers the items of one group,
 in an own order; in half of the tasks the reference is the second version. Repeated items come in the second half, with
 the versions in the other order. The same DATA and --seed give the same study.
 
 --preset paper is the design of Jwalapuram et al. 2019: --items 500 --annotators 5 --groups 2 --repeated 0.1
---balance level. Other flags change it.
+--balance level --invalid. --preset two-stage is after Voita et al. 2019: of two consecutive sentences each translation
+is judged alone, then the two in context of each other; if they do not fit together, the annotator names the phenomenon
+(deixis, ellipsis, lexical cohesion, ambiguity, anaphora, other). Other flags change a preset.
 
 examples:
   pronmetric study sample runs/data -o study --items 60 --pronoun-pairs he:it she:it it:he
-  pronmetric study sample suite.jsonl -o study --preset paper --show-source"""
+  pronmetric study sample suite.jsonl -o study --preset paper --show-source
+  pronmetric study sample translations.jsonl -o study --preset two-stage --items 200"""
 ANSWERS = {
     "both": {"both": True, "neither": False},
     "neither": {"both": False, "neither": True},
     "all": {"both": True, "neither": True},
     "none": {"both": False, "neither": False},
 }
+
+
+PRESETS = {"paper": PAPER, "two-stage": TWO_STAGES}
 
 
 class ItemFlags(Flags):
@@ -121,6 +160,7 @@ class ShownFlags(Flags):
     """What annotators see."""
 
     answers: str | None = flag(choices=list(ANSWERS), help="third answers (default: both)")
+    invalid: bool = switch(help='offer "cannot be judged", for what is no pronoun or misaligned')
     show_source: bool = switch(help="show the source and its context, if DATA has it")
     highlight: bool = switch(help="mark the words in which the versions differ")
 
@@ -128,24 +168,41 @@ class ShownFlags(Flags):
 class SampleFlags(Flags):
     """The design of a study, and the data that it is drawn from."""
 
-    data: str = argument(metavar="DATA", help="a prepared folder, a suite of `suite build wmt`, or judged pairs")
+    data: str = argument(
+        metavar="DATA", help="a prepared folder, a suite of `suite build wmt`, judged pairs, or records"
+    )
     output: str = flag("-o", "--output", required=True, metavar="STUDY", help="the folder of the study, new")
-    preset: str | None = flag(choices=["paper"], help="the design of the paper")
+    preset: str | None = flag(choices=list(PRESETS), help="a design of the literature")
     items: ItemFlags = part(ItemFlags, "items")
     people: PeopleFlags = part(PeopleFlags, "annotators")
     shown: ShownFlags = part(ShownFlags, "what annotators see")
     seed: int | None = flag(type=whole(0), metavar="N", help="of the sample and of the orders (default: 1)")
     quiet: bool = switch(help="no notes on stderr")
 
+    def check(self) -> None:
+        """Refuse what a study in two stages does not have."""
+        if not self.design.stages:
+            return
+        for name, given in (
+            ("--answers", self.shown.answers),
+            ("--highlight", self.shown.highlight),
+            ("--pronoun-pairs", self.items.pronoun_pairs),
+            ("--scores", self.items.scores),
+            ("--split", self.items.split),
+        ):
+            if given:
+                raise UsageError(f"{name} is for two versions of a sentence; leave it out with --preset two-stage")
+
     @property
     def design(self) -> Design:
         """The preset with what the other flags change."""
         numbers = {"items": self.items.items, "ranges": self.items.ranges, "seed": self.seed, **vars(self.people)}
         changes = {name: number for name, number in numbers.items() if number is not None}
-        changes |= {"source": self.shown.show_source, "highlight": self.shown.highlight}
+        given = {"source": self.shown.show_source, "highlight": self.shown.highlight, "invalid": self.shown.invalid}
+        changes |= {name: True for name, is_given in given.items() if is_given}
         changes |= ANSWERS[self.shown.answers] if self.shown.answers else {}
         changes |= {"strict": self.items.balance == "strict"} if self.items.balance else {}
-        return replace(PAPER if self.preset == "paper" else Design(), **changes)
+        return replace(PRESETS[self.preset] if self.preset else Design(), **changes)
 
 
 def run_sample(task: SampleFlags) -> None:
@@ -154,7 +211,10 @@ def run_sample(task: SampleFlags) -> None:
         task.output, [task.data, task.items.scores], why="give a new folder, answers belong to one study"
     )
     note = output.Notes(quiet=task.quiet)
-    items = candidates.read(task.data, split=task.items.split, note=note)
+    if task.design.stages:
+        items = candidates.read_translations(task.data, note=note)
+    else:
+        items = candidates.read(task.data, split=task.items.split, note=note)
     chosen = choose(items, languages=task.items.languages, pairs=task.items.pairs)
     try:
         study = sample(chosen, task.design, differences=task.items.differences())
@@ -167,10 +227,12 @@ def run_sample(task: SampleFlags) -> None:
 
 PAGE = """Write the page on which annotators answer a study: one HTML file that opens from disk, without network.
 Answers are kept in the browser, so that the page can be closed and opened again; "Save answers" writes the file that
-`study report` reads. Keys: 1 and 2 for the versions, 0 for both, 9 for neither, u for undo."""
+`study report` reads. Keys: 1 and 2 for the versions, 0 for both, 9 for neither, 8 for what cannot be judged, c to
+comment, u for undo. Prints the link of each annotator."""
 PAGE_EPILOG = """\
-The page does not tell which version is the reference. All annotators can use the same page and choose their
-number; with --annotator, the page is for these alone.
+The page does not tell which version is the reference. Before the first task it shows instructions, an example and
+training items with feedback. All annotators can use the same page, each by the link that is printed; with
+--annotator N, the page is for this annotator alone and needs none.
 
 examples:
   pronmetric study page study -o page.html
@@ -182,16 +244,19 @@ class PageFlags(StudyFlags):
 
     output: str = flag("-o", "--output", required=True, metavar="FILE.html", help="the page")
     annotator: Sequence[str] | None = flag(nargs="+", metavar="N", help="annotators (default: all)")
-    title: str = title_flag()
-    question: str = question_flag()
+    look: LookFlags = part(LookFlags)
 
 
 def run_page(task: PageFlags) -> None:
     """Write the page."""
     targets.check([task.output], read=[task.study])
-    text = page(task.read(), title=task.title, question=task.question, annotators=task.annotator)
+    study = task.read()
+    names = task.annotator or list(study.assignments)
+    text = page.page(study, task.look.look(study), annotators=names)
     with targets.AtomicFile(task.output) as file:
         file.write(text)
+    for name in names:
+        print(f"annotator {name}\t{task.output}" + (f"#{page.code(study, name)}" if len(names) > 1 else ""))
 
 
 DATABASE = "answers.db"
@@ -221,8 +286,7 @@ class ServeFlags(StudyFlags):
     overlap: int | None = flag(type=whole(1), metavar="N", help="annotators of each item (default: all)")
     listen: ListenFlags = part(ListenFlags)
     url: str | None = flag(metavar="URL", help="address in the links (default: that of --host and --port)")
-    title: str = title_flag()
-    question: str = question_flag()
+    look: LookFlags = part(LookFlags)
     quiet: bool = switch(help="no notes on stderr")
 
 
@@ -237,7 +301,7 @@ def run_serve(task: ServeFlags) -> None:
     place = task.db or f"sqlite:///{Path(task.study).absolute() / DATABASE}"
     with closing(database.connect(place, study, overlap=task.overlap)) as served:
         opened = connections.listen(task.listen.host, task.listen.port)
-        app = server.make_app(served, title=task.title, question=task.question)
+        app = server.make_app(served, task.look.look(study))
         base = (task.url or connections.address(opened)).rstrip("/")
         for name, token in served.tokens().items():
             print(f"annotator {name}\t{base}/a/{token}")
@@ -285,17 +349,25 @@ def run_simulate(task: SimulateFlags) -> None:
 REPORT = """The figures of a study: Gwet's AC1 between the annotators, by source language and by pronoun pair too,
 how often the reference is preferred, and for each annotator the consistency on repeated items and the share of answers
 for the version shown first. Every answer that the study offers is a category of AC1, also if nobody gave it. Repeated
-answers count for consistency only. Unfinished answers are read too."""
+answers count for consistency only. Unfinished answers are read too.
+
+In two stages: the pairs of sentences that are bad alone, bad in context and good, the phenomena, and AC1 at each
+level."""
 REPORT_EPILOG = """\
+--arm compares with a second study of the same items, such as one without the source, on the items with two
+answers in each: disagreements that the arms have in common, AC1 of all annotators together, and the difference in
+preference (Jwalapuram et al. 2019, section 3.3). Draw both studies from the same data with the same --seed.
+
 --table writes the table that `prepare filter.agreement=FILE` and `suite build wmt --agreement FILE` read:
 for each pronoun pair a line a source language, and their sum. --to_pairs writes judged pairs for `agree` and
 `evaluate`: the reference is text A, "better" is the answer with most votes, "tie" if "both fine" has most; items for
-which "neither" has most are left out.
+which "neither" or "cannot be judged" has most are left out.
 
 Intervals: of AC1, Gwet's; by document and of the preference, 2000 resamples of whole documents.
 
 example:
-  pronmetric study report study answers-*.json --table table.tsv --to_pairs pairs.jsonl"""
+  pronmetric study report study answers-*.json --table table.tsv --to_pairs pairs.jsonl
+  pronmetric study report with with/*.json --arm without without/*.json"""
 
 
 class ReportFlags(StudyFlags):
@@ -305,20 +377,30 @@ class ReportFlags(StudyFlags):
     table: str | None = flag(metavar="FILE", help="write the table of pronoun pairs")
     to_pairs: str | None = flag(metavar="FILE", help="write the items with their votes as judged pairs")
     to_json: str | None = flag(metavar="FILE", help="write all figures as JSON")
+    arm: Sequence[str] | None = flag(
+        nargs="+", metavar=("STUDY", "ANSWERS.json"), help="a second study of the same items, and its answers"
+    )
     seed: int = flag(type=whole(0), default=SEED, metavar="N", help="of the resampling (default: 12345)")
     quiet: bool = switch(help="no notes on stderr")
 
 
 def run_report(task: ReportFlags) -> None:
     """Measure, write what is asked for, print."""
-    targets.check([task.table, task.to_pairs, task.to_json], read=[task.study, *task.answers])
+    targets.check([task.table, task.to_pairs, task.to_json], read=[task.study, *task.answers, *(task.arm or ())])
     study = task.read()
     given = answers.read(study, task.answers)
-    measured = findings.measure(study, given, seed=task.seed)
     note = output.Notes(quiet=task.quiet)
     note.begin()
     if absent := [name for name in study.assignments if name not in given]:
         note(f"no answers of annotators {', '.join(absent)}")
+    if study.design.stages:
+        _report_stages(task, study, given)
+        return
+    measured = findings.measure(study, given, seed=task.seed)
+    compared = None
+    if task.arm is not None:
+        other = folder.read(task.arm[0])
+        compared = arms.compare((study, given), (other, answers.read(other, task.arm[1:])), seed=task.seed)
     if task.table is not None:
         if unrated := findings.without_agreement(measured):
             note(f"not in the table: {unrated} pronoun pairs without an item that has two answers")
@@ -329,8 +411,20 @@ def run_report(task: ReportFlags) -> None:
         note(f"{len(pairs)} judged pairs, {sum(pair.better == 'tie' for pair in pairs)} of them ties")
         with targets.AtomicFile(task.to_pairs) as file:
             file.writelines(f"{judged_pairs.to_line(pair)}\n" for pair in pairs)
-    output.write_json(task.to_json, strict_json.plain(measured))
+    with_arm = {} if compared is None else {"arms": strict_json.plain(compared)}
+    output.write_json(task.to_json, {**strict_json.plain(measured), **with_arm})
     print(findings.format_findings(measured))
+    if compared is not None:
+        print(f"\n{arms.format_arms(compared)}")
+
+
+def _report_stages(task: ReportFlags, study: Study, given: answers.Answers) -> None:
+    for name, wanted in (("--table", task.table), ("--to_pairs", task.to_pairs), ("--arm", task.arm)):
+        if wanted:
+            raise InputError(f"{name}: the study is in two stages, with one version of each sentence; leave it out")
+    measured = stages.measure(study, given)
+    output.write_json(task.to_json, strict_json.plain(measured))
+    print(stages.format_findings(measured))
 
 
 TOOLS = ("label-studio", "appraise")
@@ -367,6 +461,10 @@ def run_export(task: ExportFlags) -> None:
     """Write the files of the tool."""
     place = _new_folder(task.output, [task.study])
     study = task.read()
+    if study.design.stages:
+        raise InputError(
+            "is in two stages, which these tools do not have; use `study page` or `study serve`", file=task.study
+        )
     if task.to == "appraise":
         files = {f"batches-{name}.json": appraise.batches(study, name) for name in study.assignments}
     else:
@@ -393,7 +491,7 @@ def run_import(task: ImportFlags) -> None:
     print(f"{_write_answers(study, place, imported)} in {task.output}" + (f"; left out: {rest}" if rest else ""))
 
 
-def _read_database(study: folder.Study, addresses: Sequence[str]) -> dict[str, tuple[answers.Answer, ...]]:
+def _read_database(study: Study, addresses: Sequence[str]) -> dict[str, tuple[answers.Answer, ...]]:
     from pronmetric.lab.study import database  # its libraries are an extra
 
     if len(addresses) > 1:
@@ -411,7 +509,7 @@ def _new_folder(name: str, read: Sequence[str | None], *, why: str = "give a new
     return place
 
 
-def _write_answers(study: folder.Study, place: Path, given: Mapping[str, Sequence[answers.Answer]]) -> str:
+def _write_answers(study: Study, place: Path, given: Mapping[str, Sequence[answers.Answer]]) -> str:
     """Write one file of answers for each annotator; how many there are, in words."""
     _write_files(place, {f"answers-{name}.json": answers.dump(study, name, each) for name, each in given.items()})
     return f"{sum(map(len, given.values()))} answers of {len(given)} annotators"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import fsum
 
 from pronmetric.report.content import Content, display_form
@@ -20,9 +20,11 @@ TABLES = {
     "distances": "Pronouns by distance in words to the word attended to most",
 }
 _HEADS = {"forms": "form", "documents": "document", "lengths": "words", "distances": "words between"}
-_Key = Callable[[int, Segment, int, int, Pronoun], tuple[int, str] | None]
-"""The bucket of a pronoun, by the place of its segment, the segment, the system and its number among the pronouns; with
-what buckets are sorted by before their size. None: in no bucket."""
+Bucket = tuple[int, str]
+"""A bucket: what it is sorted by before its size, and its name."""
+_Key = Callable[[int, Segment, int, int, Pronoun], Bucket | None]
+"""The bucket of a pronoun, None if it is in none; by the place of its segment, the segment, the system and its number
+among the pronouns."""
 
 
 def make(name: str, content: Content) -> Table:
@@ -31,31 +33,57 @@ def make(name: str, content: Content) -> Table:
     Distances are of the listed segments for which the model was run; the others are of all segments.
     """
     keys: dict[str, _Key] = {
-        "forms": lambda place, segment, system, k, p: (0, p.text.lower()),
+        "forms": lambda place, segment, system, k, p: of_form(p.text),
         "documents": lambda place, segment, system, k, p: None if segment.doc is None else (0, segment.doc),
-        "lengths": lambda place, segment, system, k, p: _bucket(
-            len(content.language.words(_text(segment, system))), LENGTHS
+        "lengths": lambda place, segment, system, k, p: of_length(
+            len(content.language.words(segment.outputs[system].text))
         ),
         "distances": lambda place, segment, system, k, p: _distance(content, place, segment.outputs[system], system, k),
     }
-    found: dict[tuple[int, str], list[list[float]]] = {}
+    found: dict[Bucket, list[list[float]]] = {}
     systems = content.result.names
     for place, segment in enumerate(content.result.segments):
         for system, output in enumerate(segment.outputs):
             for k, pronoun in enumerate(output.pronouns):
                 if (key := keys[name](place, segment, system, k, pronoun)) is not None:
                     found.setdefault(key, [[] for _ in systems])[system].append(pronoun.score)
+    return tabulate(name, found, systems, bounded=content.result.probability)
+
+
+def of_form(text: str) -> Bucket:
+    """The bucket of a pronoun's form."""
+    return 0, text.lower()
+
+
+def of_length(words: int) -> Bucket:
+    """The bucket of the length of a sentence."""
+    return _bucket(words, LENGTHS)
+
+
+def tabulate(
+    name: str,
+    found: Mapping[Bucket, Sequence[Sequence[float]]],
+    systems: Sequence[str],
+    *,
+    bounded: bool,
+    first: str = "the first system's",
+) -> Table:
+    """One of `TABLES` from the scores of each system's pronouns in each bucket; the largest bucket comes first.
+
+    bounded: whether scores are probabilities. first: whose mean is subtracted in the last column.
+    """
     order = sorted(found, key=lambda key: (key[0], -sum(map(len, found[key])), key[1]))
-    rows = [row for key in order for row in _rows(name, key[1], found[key], content)]
-    bounded = content.result.probability
+    rows = [row for key in order for row in _rows(name, key[1], found[key], systems, bounded)]
     header = (_HEADS[name], "system", "pronouns", "mean", *((f"below {THRESHOLD:g}, %",) if bounded else ()))
     keys_of = ("bucket", "system", "pronouns", "mean", *(("doubtful",) if bounded else ()))
     if len(systems) > 1:
-        header, keys_of = (*header, "less the first system's"), (*keys_of, "difference")
+        header, keys_of = (*header, f"less {first}"), (*keys_of, "difference")
     return Table(TABLES[name], header, tuple(rows), numbers_from=2, keys=keys_of)
 
 
-def _rows(name: str, bucket: str, scores: Sequence[Sequence[float]], content: Content) -> Iterator[tuple[str, ...]]:
+def _rows(
+    name: str, bucket: str, scores: Sequence[Sequence[float]], systems: Sequence[str], bounded: bool
+) -> Iterator[tuple[str, ...]]:
     """The rows of a bucket, one for each system that has a pronoun in it."""
     means = [fsum(own) / len(own) if own else None for own in scores]
     for system, (own, mean) in enumerate(zip(scores, means, strict=True)):
@@ -64,15 +92,11 @@ def _rows(name: str, bucket: str, scores: Sequence[Sequence[float]], content: Co
         doubtful = 100 * sum(score < THRESHOLD for score in own) / len(own)
         gap = None if means[0] is None or not system else mean - means[0]
         yield (
-            *(display_form(bucket) if name == "forms" else bucket, content.result.names[system], str(len(own))),
+            *(display_form(bucket) if name == "forms" else bucket, systems[system], str(len(own))),
             number(mean, ".3f"),
-            *((number(doubtful, ".1f"),) if content.result.probability else ()),
+            *((number(doubtful, ".1f"),) if bounded else ()),
             *((number(gap, "+.3f"),) if len(scores) > 1 else ()),
         )
-
-
-def _text(segment: Segment, system: int) -> str:
-    return segment.outputs[system].text
 
 
 def _bucket(value: int, ends: Sequence[int]) -> tuple[int, str]:

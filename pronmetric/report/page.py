@@ -71,7 +71,7 @@ def page(content: Content, *, title: str) -> str:
         "title": _escape(title),
         "chart": chart(result.systems),
         "decision": _decision(result),
-        "systems": _table(made["systems"], names),
+        "systems": html_table(made["systems"], names),
         "pairs": _pairs(made["pairs"], names),
         "buckets": "".join(_bucket(name, made[name], names) for name in buckets.TABLES),
         "notes": "".join(f"<li>{_escape(note)}</li>" for note in [*whole, *result.notes, *content.notes]),
@@ -97,7 +97,7 @@ def _bucket(name: str, table: tables.Table, names: Mapping[str, str]) -> str:
     if not table.rows:
         return ""
     opened = " open" if name == "forms" else ""
-    body = f'{_table(table, names)}<p class="downloads" data-files="{name}"></p>'
+    body = f'{html_table(table, names)}<p class="downloads" data-files="{name}"></p>'
     return f'<details id="{name}"{opened}><summary>{escape(table.title)}</summary>{body}</details>'
 
 
@@ -116,7 +116,7 @@ def tables_page(shown: Sequence[tables.Table], notes: Sequence[str], *, title: s
     """A page with only tables, without a script."""
     parts = {
         "title": _escape(title),
-        "tables": "".join(f"<section><h2>{escape(one.title)}</h2>{_table(one)}</section>\n" for one in shown),
+        "tables": "".join(f"<section><h2>{escape(one.title)}</h2>{html_table(one)}</section>\n" for one in shown),
         "notes": "".join(f"<li>{_escape(note)}</li>" for note in notes),
     }
     return embed.page(_TABLES, parts, css=_file("page.css"))[0]
@@ -252,11 +252,11 @@ def _pairs(table: tables.Table, names: Mapping[str, str]) -> str:
     """The table of pairs under its heading; a long one is folded."""
     heading = f"<h3>{escape(table.title)}</h3>"
     if len(table.rows) > _UNFOLDED:
-        return f"{heading}<details><summary>{len(table.rows)} pairs</summary>{_table(table, names)}</details>"
-    return f"{heading}{_table(table, names)}" if table.rows else ""
+        return f"{heading}<details><summary>{len(table.rows)} pairs</summary>{html_table(table, names)}</details>"
+    return f"{heading}{html_table(table, names)}" if table.rows else ""
 
 
-def _table(table: tables.Table, names: Mapping[str, str] = MappingProxyType({})) -> str:
+def html_table(table: tables.Table, names: Mapping[str, str] = MappingProxyType({})) -> str:
     """A table that scrolls horizontally if too wide, and its notes; `names`: the displayed names of systems."""
 
     def cell(place: int, k: int, text: str, tag: str) -> str:

@@ -29,13 +29,16 @@ def test_a_notebook_is_stripped_and_defines_nothing(path: Path) -> None:
     assert not any(isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda | ast.While) for node in nodes)
 
 
-@pytest.mark.parametrize("name", ["01_first_scores", "02_compare_two_systems", "06_daily_use"])
-def test_a_notebook_on_scores_uses_the_public_names_alone(name: str) -> None:
+PUBLIC = ["01_first_scores", "02_compare_two_systems", "05_run_a_study", "06_daily_use"]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_notebook_uses_the_public_names_alone(name: str) -> None:
     cells = nbformat.read(PAGES.parents[1] / "notebooks" / f"{name}.ipynb", as_version=4).cells
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
     imports = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Import | ast.ImportFrom)]
     ours = [node for node in imports if "pronmetric" in ast.unparse(node)]
-    assert ours and all(isinstance(node, ast.ImportFrom) and node.module == "pronmetric" for node in ours)
+    assert all(isinstance(node, ast.ImportFrom) and node.module == "pronmetric" for node in ours)
     assert {alias.name for node in ours for alias in node.names} <= set(pronmetric.__all__)
 
 

@@ -23,6 +23,7 @@ from pronmetric.lab.study import answers, folder, server
 from pronmetric.lab.study.answers import Answer
 from pronmetric.lab.study.database import Database, connect
 from pronmetric.lab.study.folder import Design, Study
+from pronmetric.lab.study.page import Look
 from pronmetric.lab.study.sample import sample
 from pronmetric.web import connections
 from pronmetric.web.connections import Seconds
@@ -154,7 +155,7 @@ def in_thread(study: Study, address: str, *, overlap: int | None = None) -> Iter
     """The server in this process: its database and its address."""
     data = connect(address, study, overlap=overlap)
     opened = connections.listen("127.0.0.1", 0)
-    running = connections.server(server.make_app(data, title="A study"), seconds=Seconds(_SECONDS, _SECONDS, _SECONDS))
+    running = connections.server(server.make_app(data, Look("A study")), seconds=Seconds(_SECONDS, _SECONDS, _SECONDS))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [opened]})
     thread.start()
     try:
@@ -181,6 +182,7 @@ def test_an_annotator_answers_in_the_browser(tmp_path: Path, browser: Browser) -
 
         browser.open(link)
         shows(f"1 of {total}")
+        browser.run("document.getElementById('comment').value = 'Which?'")
         assert browser.run(HIDDEN) == ["task"] and browser.run("document.getElementById('save').hidden")
         for done, key in enumerate(["1", "2", "0"], start=1):
             answer(key, done)
@@ -190,7 +192,9 @@ def test_an_annotator_answers_in_the_browser(tmp_path: Path, browser: Browser) -
         shows(f"3 of {total}")
         for done, key in enumerate(["2", "1"], start=3):
             answer(key, done)
-        assert [one.answer for one in data.answers()["3"]] == ["first", "second", "second", "first"]
+        given = data.answers()["3"]
+        assert [one.answer for one in given] == ["first", "second", "second", "first"]
+        assert [one.comment for one in given] == ["Which?", "", "", ""]
         data.answer("3", 4, "both", 1.0)  # in another window
         browser.press("1")
         until(lambda: "already answered in another window" in browser.run(WARNING))

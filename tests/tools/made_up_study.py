@@ -22,13 +22,14 @@ class Setting(NamedTuple):
     design: Design
 
 
-_SMALL = replace(PAPER, items=60, groups=1)
+_PAPER = replace(PAPER, invalid=False)
+_SMALL = replace(_PAPER, items=60, groups=1)
 SETTINGS = (
     Setting("120 items, one group", _SMALL),
     Setting("120 items, two groups", replace(_SMALL, groups=2)),
     Setting('120 items, one group, no "both fine"', replace(_SMALL, both=False)),
     Setting('120 items, one group, "both fine" and "neither"', replace(_SMALL, neither=True)),
-    Setting("the paper's design: 1000 items, two groups", PAPER),
+    Setting("the paper's design: 1000 items, two groups", _PAPER),
 )
 
 

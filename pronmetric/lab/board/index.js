@@ -28,7 +28,7 @@ const COLUMNS = [
   ["system", "system", (s) => s[NAME].toLowerCase(), false, null],
   ["pronouns", "pronouns", (s) => figuresOf(s)[COUNT], true, (s) => figuresOf(s)[COUNT].toLocaleString("en")],
   ["score", "score", (s) => figuresOf(s)[SCORE], true, (s) => figure(figuresOf(s)[SCORE])],
-  [null, "95 % interval", null, false, (s) => span(figuresOf(s)[LOW], figuresOf(s)[HIGH])],
+  [null, "95 % interval", null, false, (s) => el("span", {}, mark(figuresOf(s)), span(figuresOf(s)[LOW], figuresOf(s)[HIGH]))],
   ["errors", "errors per 100", (s) => (figuresOf(s)[SCORE] === null ? null : -figuresOf(s)[SCORE]), false,
     (s) => figure(figuresOf(s)[SCORE] === null ? null : 100 - figuresOf(s)[SCORE])],
   [null, "95 % interval", null, false, (s) => span(...(figuresOf(s)[LOW] === null ? [null, null] : [100 - figuresOf(s)[HIGH], 100 - figuresOf(s)[LOW]]))],
@@ -83,8 +83,26 @@ function sorted(systems) {
 
 // ---- the table
 
+let axis = [0, 100];  // of the marks: the scores and intervals that are shown
+
+function setAxis(rows) {
+  const values = rows.flatMap((system) => figuresOf(system).slice(SCORE, HIGH + 1)).filter((value) => value !== null);
+  const [low, high] = values.length ? [Math.min(...values), Math.max(...values)] : [0, 0];
+  axis = low < high ? [low, high] : [0, 100];
+}
+
+// The interval of a score as a line with a dot at the score; the figures stand beside it.
+function mark(figures) {
+  const [score, low, high] = figures.slice(SCORE, HIGH + 1);
+  if (score === null || low === null) return "";
+  const x = (value) => (5 + (86 * (value - axis[0])) / (axis[1] - axis[0])).toFixed(1);
+  return svg("svg", { class: "mark", width: 96, height: 12, "aria-hidden": "true" },
+    svg("line", { x1: x(low), x2: x(high), y1: 6, y2: 6 }), svg("circle", { cx: x(score), cy: 6, r: 3.5 }));
+}
+
 function draw() {
   const rows = sorted(shown());
+  setAxis(rows);
   for (const [id, key] of [["set", "set"], ["year", "year"], ["lp", "lp"], ["class", "class"]]) $(id).value = state[key];
   if ($("search").value !== state.q) $("search").value = state.q;
   const sets = new Set(rows.map((system) => system[SET]));

@@ -17,6 +17,8 @@ from pronmetric.lab.board.scored import Scored
 from pronmetric.lab.human.wmt_scores import is_human
 from pronmetric.output.display import visible
 from pronmetric.report import embed
+from pronmetric.report.page import html_table
+from pronmetric.report.tables import Table
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.text.context import COMMON
 
@@ -24,6 +26,7 @@ TITLE = "Which system gets pronouns right?"
 SYSTEMS, COMPARE = "systems", "compare"
 _DIGITS = 3  # of figures in the data of a page
 _NAME = 60  # characters of a name in a file's name
+_MARK, _END = 96, 5  # width of the mark of an interval, and its margin; index.js has the same
 
 
 class Names:
@@ -107,11 +110,12 @@ def _figures(figures: SystemFigures) -> list[Any]:
     return [figures.pronouns, *(rounded(x, _DIGITS) for x in (figures.score, *ends)), *place]
 
 
-def system(board: Figures, place: int, worst: Sequence[Worst], *, compare: str) -> str:
-    """The page of one system; `compare`: the file name of the comparisons of its test set."""
+def system(board: Figures, place: int, worst: Sequence[Worst], where: Mapping[str, Table], *, compare: str) -> str:
+    """The page of one system; `compare`: the file name of the comparisons of its test set. where: tables of buckets."""
     name, testset = board.systems[place], board.testset
+    axis = _axis(figures.systems[place] for figures in board.groups.values())
     rows = "".join(
-        f"<tr><th scope=row>{_escape(_class(group))}{_cells(figures.systems[place])}"
+        f"<tr><th scope=row>{_escape(_class(group))}{_cells(figures.systems[place], axis)}"
         for group, figures in board.groups.items()
         if figures.systems[place].pronouns
     )
@@ -124,6 +128,7 @@ def system(board: Figures, place: int, worst: Sequence[Worst], *, compare: str) 
             "testset": _escape(testset.id),
             "label": label,
             "rows": rows,
+            "where": "".join(_bucket(kind, table) for kind, table in where.items() if table.rows),
             "compare": escape(f"../{COMPARE}/{compare}"),
             "context": _escape(limits.context(testset)),
             "number": str(len(worst)),
@@ -134,12 +139,38 @@ def system(board: Figures, place: int, worst: Sequence[Worst], *, compare: str) 
     )
 
 
-def _cells(figures: SystemFigures) -> str:
+def _bucket(kind: str, table: Table) -> str:
+    """A table of buckets, folded but for the first kind."""
+    opened = " open" if kind == "forms" else ""
+    return f'<details id="{kind}"{opened}><summary>{escape(table.title)}</summary>{html_table(table)}</details>'
+
+
+def _axis(of: Iterable[SystemFigures]) -> tuple[float, float]:
+    """The ends of an axis that holds these scores and their intervals."""
+    values = [x for one in of for x in (one.score, *(one.interval or ())) if x is not None]
+    return (min(values), max(values)) if values and min(values) < max(values) else (0.0, 100.0)
+
+
+def _mark(figures: SystemFigures, axis: tuple[float, float]) -> str:
+    """The interval of a score as a line with a dot at the score; the figures stand beside it."""
+    if figures.score is None or figures.interval is None:
+        return ""
+    low, at, high = (
+        f"{_END + (_MARK - 2 * _END) * (x - axis[0]) / (axis[1] - axis[0]):.1f}"
+        for x in (figures.interval[0], figures.score, figures.interval[1])
+    )
+    return (
+        f'<svg class="mark" width="{_MARK}" height="12" aria-hidden="true">'
+        f'<line x1="{low}" x2="{high}" y1="6" y2="6"/><circle cx="{at}" cy="6" r="3.5"/></svg>'
+    )
+
+
+def _cells(figures: SystemFigures, axis: tuple[float, float]) -> str:
     place = figures.place
     cells = [
         f"{figures.pronouns:,}",
         _number(figures.score),
-        _span(figures.interval),
+        f"{_mark(figures, axis)}{_span(figures.interval)}",
         _number(figures.errors),
         _span(figures.errors_interval),
         "&ndash;" if place is None else str(place.cluster),

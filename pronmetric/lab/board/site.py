@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 from pronmetric.eval.correlation import Correlation
 from pronmetric.eval.decision import SCORE, SYSTEM_UNITS
-from pronmetric.lab.board import examples, figures, pages
+from pronmetric.lab.board import breakdown, examples, figures, pages
 from pronmetric.lab.board.figures import ALL, Figures, PairFigures, SystemFigures, rounded
 from pronmetric.lab.board.human import FIGURES, Agreement, Human
 from pronmetric.lab.board.pages import COMPARE, SYSTEMS, Names
 from pronmetric.lab.board.scored import Scored
 from pronmetric.output import tsv
 from pronmetric.output.targets import AtomicFile
+from pronmetric.pronouns.languages import Language
 from pronmetric.text import strict_json
 from pronmetric.text.corpus import Corpus
 
@@ -43,7 +44,7 @@ class Settings:
 
     worst: pronouns on the page of a system, at most. context_size: number of previous sentences in a context. uses:
     what the checkpoint used a test set for, by id. seed: of the resampling. decision: what decides between two systems,
-    one of `DECISIONS`.
+    one of `DECISIONS`. language: of the texts.
     """
 
     title: str
@@ -51,6 +52,7 @@ class Settings:
     context_size: int
     uses: Mapping[str, str]
     seed: int
+    language: Language
     decision: str = SCORE
 
 
@@ -71,9 +73,11 @@ class Site:
         testset = board.testset
         listed = examples.segments(corpus, testset.context, size=self.settings.context_size)
         comparisons, own = self._names(testset.id), [self._names(testset.id, name) for name in board.systems]
+        found = breakdown.collect(scored, listed, self.settings.language)
         for place, (name, page) in enumerate(zip(board.systems, own, strict=True)):
             worst = examples.worst(scored, listed, name, most=self.settings.worst)
-            self._write(f"{SYSTEMS}/{page}", pages.system(board, place, worst, compare=comparisons))
+            where = breakdown.tables(found, name, place)
+            self._write(f"{SYSTEMS}/{page}", pages.system(board, place, worst, where, compare=comparisons))
         self._write(f"{COMPARE}/{comparisons}", pages.compare(board, scored, listed))
         self.boards.append(board)
         self._links[testset.id] = comparisons, own

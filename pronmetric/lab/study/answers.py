@@ -1,8 +1,9 @@
 """The answers of annotators: one JSON file each, as the page saves it.
 
 {"format": "pronmetric study answers 1", "study": id of the study, "annotator": "1", "answers": [{"task": number of the
-task from 0, "item": id, "answer": "first"|"second"|"both"|"neither", "seconds": time or null}]}; unknown keys are
-ignored. An answer names the version as it was shown, so that the file does not reveal the reference.
+task from 0, "item": id, "answer": one that the study offers, "seconds": time or null, "comment": text, if there is
+one}]}; unknown keys are ignored. An answer names the version as it was shown, so that the file does not reveal the
+reference.
 """
 
 from __future__ import annotations
@@ -25,11 +26,12 @@ _CURE = "save the answers again from the study's page"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to one task. seconds: the time it took, None if unknown."""
+    """The answer to one task. seconds: the time it took, None if unknown. comment: the annotator's, "" if none."""
 
     task: int
     answer: str
     seconds: float | None = None
+    comment: str = ""
 
 
 Answers = Mapping[str, Sequence[Answer]]
@@ -57,7 +59,10 @@ def dump(study: Study, annotator: str, answers: Sequence[Answer]) -> str:
     """The content of an annotator's file."""
     tasks = study.assignments[annotator]
     rows = [
-        {"task": given.task, "item": tasks[given.task].item, "answer": given.answer, "seconds": given.seconds}
+        {
+            **{"task": given.task, "item": tasks[given.task].item, "answer": given.answer, "seconds": given.seconds},
+            **({"comment": given.comment} if given.comment else {}),
+        }
         for given in answers
     ]
     content = {"format": FORMAT, "study": study.id, "annotator": annotator, "answers": rows}
@@ -124,4 +129,7 @@ def _answer(study: Study, annotator: str, row: Any, path: str | Path) -> Answer:
         isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf
     ):
         raise InputError(f'task {task}: "seconds" must be a number from 0, or null', file=path)
-    return Answer(task, answer, None if seconds is None else float(seconds))
+    comment = row.get("comment", "")
+    if not isinstance(comment, str):
+        raise InputError(f'task {task}: "comment" must be a string, got {strict_json.dump(comment)[:60]}', file=path)
+    return Answer(task, answer, None if seconds is None else float(seconds), comment)

@@ -1,4 +1,4 @@
-"""The pairs that a study is drawn from: a prepared folder, a suite of `suite build wmt`, or judged pairs."""
+"""What a study is drawn from: a prepared folder, a suite of `suite build wmt`, judged pairs, or records."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from pronmetric.text import entry
 from pronmetric.text.entry import Entry
 
 SPLIT = "train"
+ALL = "all"
+"""The label of records without "group"."""
 _SUITE_TEXTS = ("id", "testset", "lp", "doc", "reference", "noisy_reference", "right", "wrong", "source")
 _SUITE_LISTS = ("reference_context", "source_context")
 
@@ -38,6 +40,43 @@ def read(path: str, *, split: str | None, note: Callable[[str], object]) -> list
         expected = 'pair with "pronoun_a", "pronoun_b" and "group"'
     if not items:
         raise InputError(f"expected at least one {expected}", file=path)
+    return _once(items, note)
+
+
+def read_translations(path: str, *, note: Callable[[str], object]) -> list[Item]:
+    """The candidates of a study in two stages: records as `score --jsonl` reads them, with sources.
+
+    Each has the translation of a sentence and of the one before it ("text", the last of "context"), their sources
+    ("source", the last of "source_context"), and maybe "group", the source language. Records without a previous
+    sentence are left out and noted.
+
+    Raises:
+        InputError: a broken record, or none with a previous sentence.
+    """
+    items, first = [], 0
+    for record in entry.read(path):
+        context, source_context = record.sentences("context"), record.sentences("source_context")
+        if not context or not source_context:
+            first += 1
+            continue
+        items.append(
+            Item(
+                id=record.identity(),
+                language=record.label("group") or ALL,
+                pronoun_a="",
+                pronoun_b="",
+                context=context[-1:],
+                text_a=record.text("text"),
+                text_b="",
+                source=record.text("source"),
+                source_context=source_context[-1:],
+                doc=record.label("doc"),
+            )
+        )
+    if first:
+        note(f"left out: {first} records without a previous sentence and its source")
+    if not items:
+        raise InputError('expected at least one record with "context" and "source_context"', file=path)
     return _once(items, note)
 
 

@@ -62,6 +62,13 @@ _given = sql.Table(
     sql.Column("seconds", sql.Double),
     sql.Column("stored", sql.Double),
 )
+_comment = sql.Table(  # databases of studies that were served before comments get it when they are opened to serve
+    "study_comment",
+    _tables,
+    sql.Column("annotator", sql.Text, primary_key=True),
+    sql.Column("task", sql.Integer, primary_key=True),
+    sql.Column("text", sql.Text, nullable=False),
+)
 _item = sql.Table(  # with an overlap only
     "study_item",
     _tables,
@@ -141,7 +148,7 @@ class Database:
         with self._locked(annotator) as (db, start):
             return self._position(db, annotator, start)
 
-    def answer(self, annotator: str, task: int, answer: str, seconds: float | None) -> Position:
+    def answer(self, annotator: str, task: int, answer: str, seconds: float | None, comment: str = "") -> Position:
         """Store an answer to an open task; the same answer again changes nothing.
 
         Raises:
@@ -151,6 +158,8 @@ class Database:
         new = {"answer": answer, "seconds": seconds, "stored": self._now()}
         with self._locked(annotator) as (db, start):
             changed = db.execute(sql.update(_given).where(own, _given.c.answer.is_(None)).values(new)).rowcount
+            if changed and comment:
+                db.execute(sql.insert(_comment).values(annotator=annotator, task=task, text=comment))
             same = changed or db.execute(sql.select(_given.c.answer).where(own)).scalar() == answer
             position = self._position(db, annotator, start)
         if not same:
@@ -158,12 +167,13 @@ class Database:
         return position
 
     def undo(self, annotator: str, task: int) -> Position:
-        """Open the task that the annotator answered last; any other task changes nothing."""
+        """Open the task that the annotator answered last, without its comment; any other task changes nothing."""
         last = _last(annotator)
         with self._locked(annotator) as (db, start):
             if task == db.execute(last).scalar():
                 opened = {"answer": None, "seconds": None, "stored": None, "since": self._now()}
                 db.execute(sql.update(_given).where(_own(annotator, task)).values(opened))
+                db.execute(sql.delete(_comment).where(_comment.c.annotator == annotator, _comment.c.task == task))
             return self._position(db, annotator, start)
 
     def answers(self) -> dict[str, tuple[Answer, ...]]:
@@ -172,8 +182,12 @@ class Database:
         wanted = sql.select(*columns).where(_given.c.answer.is_not(None)).order_by(_given.c.task)
         by_annotator: dict[str, list[Answer]] = {}
         with self._reading() as db:
+            comments = {}
+            if sql.inspect(db).has_table(_comment.name):
+                comments = {(name, task): text for name, task, text in db.execute(sql.select(_comment))}
             for name, task, answer, seconds in db.execute(wanted):
-                by_annotator.setdefault(name, []).append(Answer(task, answer, seconds))
+                given = Answer(task, answer, seconds, comments.get((name, task), ""))
+                by_annotator.setdefault(name, []).append(given)
         return {name: tuple(by_annotator[name]) for name in self.study.assignments if name in by_annotator}
 
     def last_stored(self) -> dict[str, float]:

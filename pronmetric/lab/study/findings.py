@@ -6,7 +6,7 @@ Also as text, as the table of pronoun pairs that `prepare filter.agreement=FILE`
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -18,7 +18,7 @@ from pronmetric.eval.resampling import DRAWS, SEED
 from pronmetric.lab.human.judged_pairs import JudgedPair
 from pronmetric.lab.human.rater_agreement import five, format_coefficients, percent
 from pronmetric.lab.study.answers import OTHER, REFERENCE, Answers, of_item
-from pronmetric.lab.study.folder import BOTH, FIRST, NEITHER, SECOND, Study
+from pronmetric.lab.study.folder import BOTH, FIRST, INVALID, NEITHER, SECOND, Study
 from pronmetric.report.text import table
 
 _VOTES = {REFERENCE: A, OTHER: B, BOTH: TIE, NEITHER: TIE}
@@ -75,11 +75,12 @@ def judged_pairs(study: Study, votes: Votes) -> Iterator[JudgedPair]:
     """The answered items as judged pairs; text A is the reference.
 
     `better` is the answer with most votes: "A", "B", or "tie" if "both fine" wins; it is left out if no answer wins.
-    Items for which "neither" wins are left out: none of their texts is right.
+    Items for which "neither" or "invalid" wins are left out: none of their texts is right, or they cannot be judged.
+    The other items are without the votes for "invalid".
     """
     for item, counts in by_item(study, votes).items():
         won = winner(counts)
-        if not counts or won == NEITHER:
+        if not judged(counts) or won in (NEITHER, INVALID):
             continue
         of = study.items[item]
         yield JudgedPair(
@@ -88,7 +89,7 @@ def judged_pairs(study: Study, votes: Votes) -> Iterator[JudgedPair]:
             text_a=of.text_a,
             text_b=of.text_b,
             better=None if won is None else _VOTES[won],
-            votes={name: _VOTES[own[item]] for name, own in votes.first.items() if item in own},
+            votes={name: _VOTES[own[item]] for name, own in votes.first.items() if own.get(item) in _VOTES},
             group=of.language,
             doc=of.doc,
             pronoun_a=of.pronoun_a,
@@ -102,7 +103,7 @@ class Cell:
     """Answers to some of the items: all, those of a language or of a pronoun pair.
 
     counts: of each answer. ac1: None if no item has two answers. preference: the share of answers for the reference,
-    with an interval over documents.
+    of those other than "invalid", with an interval over documents; None if there are none.
     """
 
     items: int
@@ -115,7 +116,8 @@ class Cell:
 class Annotator:
     """One annotator's answers.
 
-    tasks: assigned; answered: of these. preference: the share of first answers for the reference. first: the share of
+    tasks: assigned; answered: of these. preference: the share of first answers for the reference, of those other than
+    "invalid". first: the share of
     answers for the version shown first, of those for either; far from 0.5, it tells of answers by position. repeated:
     items answered twice; same: of these, with the same answer. consistency: AC1 of the first and the repeated answers.
     seconds: the median time of an answer.
@@ -129,6 +131,16 @@ class Annotator:
     same: int
     consistency: Agreement | None
     seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """What an annotator wrote about an item; answer: the one it came with, in terms of the item."""
+
+    item: str
+    annotator: str
+    answer: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +161,7 @@ class Findings:
     pairs_by_language: Mapping[tuple[str, str], Mapping[str, Cell]]
     annotators: Mapping[str, Annotator]
     won: Mapping[str, int]
+    comments: tuple[Comment, ...]
 
 
 def measure(study: Study, answers: Answers, *, seed: int = SEED, draws: int = DRAWS) -> Findings:
@@ -184,9 +197,21 @@ def measure(study: Study, answers: Answers, *, seed: int = SEED, draws: int = DR
         pairs_by_language={
             pair: {name: cell(pairs[pair][name]) for name in sorted(pairs[pair])} for pair in sorted(pairs)
         },
-        annotators={name: _annotator(study, name, answers, votes, offered) for name in answers},
+        annotators={name: annotator(study, name, answers, votes) for name in answers},
         won=dict(Counter(winner(counts[item]) or "" for item in answered)),
+        comments=comments(study, answers),
     )
+
+
+def comments(study: Study, answers: Answers) -> tuple[Comment, ...]:
+    """The comments of the annotators, in the order of their tasks."""
+    found = []
+    for name, given in answers.items():
+        for one in given:
+            task = study.assignments[name][one.task]
+            if one.comment:
+                found.append(Comment(task.item, name, of_item(one.answer, swapped=task.swapped), one.comment))
+    return tuple(found)
 
 
 def categories(study: Study) -> tuple[str, ...]:
@@ -198,14 +223,25 @@ def _cell(study: Study, counts: Mapping[str, Counter[str]], categories: Sequence
     table = [[answers[name] for name in categories] for answers in counts.values()]
     total = Counter({name: sum(answers[name] for answers in counts.values()) for name in categories})
     twice = any(sum(row) > 1 for row in table)
-    preference = None
-    if table:
-        shares = [answers[REFERENCE] / answers.total() for answers in counts.values()]
-        preference = cluster_share(shares, [study.items[item].doc or item for item in counts])
-    return Cell(len(table), total, gwet_ac1(table) if twice else None, preference)
+    return Cell(len(table), total, gwet_ac1(table) if twice else None, preference(study, counts))
 
 
-def _annotator(study: Study, name: str, answers: Answers, votes: Votes, categories: Sequence[str]) -> Annotator:
+def preference(study: Study, counts: Mapping[str, Counter[str]]) -> Estimate | None:
+    """The share of answers for the reference, of those other than "invalid"; None if there are none."""
+    valid = {item: answers for item, answers in counts.items() if judged(answers)}
+    if not valid:
+        return None
+    shares = [answers[REFERENCE] / judged(answers) for answers in valid.values()]
+    return cluster_share(shares, [study.items[item].doc or item for item in valid])
+
+
+def judged(counts: Counter[str]) -> int:
+    """The number of answers other than "invalid"."""
+    return counts.total() - counts[INVALID]
+
+
+def annotator(study: Study, name: str, answers: Answers, votes: Votes) -> Annotator:
+    """The figures of one annotator."""
     given, first, again = answers[name], votes.first[name], votes.again[name]
     shown = Counter(answer.answer for answer in given)
     own = Counter(first.values())
@@ -215,11 +251,11 @@ def _annotator(study: Study, name: str, answers: Answers, votes: Votes, categori
     return Annotator(
         tasks=len(study.assignments[name]),
         answered=len(given),
-        preference=own[REFERENCE] / len(first) if first else None,
+        preference=own[REFERENCE] / judged(own) if judged(own) else None,
         first=shown[FIRST] / decided if decided else None,
         repeated=len(again),
         same=sum(first[item] == answer for item, answer in again.items()),
-        consistency=agreement(Ratings.of(both, categories=categories)).ac1 if again else None,
+        consistency=agreement(Ratings.of(both, categories=categories(study))).ac1 if again else None,
         seconds=median(times) if times else None,
     )
 
@@ -234,38 +270,55 @@ def format_sample(study: Study) -> str:
     items = Counter(item.language for item in study.items.values())
     pairs = {code: {i.pronouns for i in study.items.values() if i.language == code} for code in items}
     docs = {code: {i.doc for i in study.items.values() if i.language == code} for code in items}
-    drawn = [(code, items[code], len(pairs[code]), len(docs[code])) for code in sorted(items)]
+    drawn = [
+        (code, items[code], *(() if study.design.stages else (len(pairs[code]),)), len(docs[code]))
+        for code in sorted(items)
+    ]
     tasks = [
         (name, study.design.group_of(k) + 1, len(own), sum(task.repeated for task in own))
         for k, (name, own) in enumerate(study.assignments.items())
     ]
-    first = table(("source language", "items", "pronoun pairs", "documents"), drawn)
+    shown = () if study.design.stages else ("pronoun pairs",)
+    first = table(("source language", "items", *shown, "documents"), drawn)
     return f"study {study.id}\n{first}\n\n{table(('annotator', 'group', 'tasks', 'repeated'), tasks)}"
 
 
 def format_findings(figures: Findings) -> str:
     """All figures."""
-    tasks = sum(one.tasks for one in figures.annotators.values())
-    answered = sum(one.answered for one in figures.annotators.values())
-    head = (
-        f"study {figures.study}: {figures.overall.items} items answered, {len(figures.annotators)} annotators, "
-        f"{answered} of {tasks} tasks"
-    )
-    between = "no item has two answers"
-    if figures.agreement is not None:
-        between = format_coefficients(figures.agreement, "gwet", figures.by_document)
     won = ", ".join(
         f"{name or 'no answer'} {figures.won[name]}" for name in (*figures.categories, "") if name in figures.won
     )
     parts = [
-        head,
-        f"agreement between the annotators\n{between}",
+        format_head(figures.study, figures.overall.items, figures.annotators.values()),
+        format_between(figures.agreement, figures.by_document),
         _cells("", [("all", figures.overall), *figures.languages.items()], figures),
         _cells("pronoun pair", [(f"{a} -> {b}", cell) for (a, b), cell in figures.pairs.items()], figures),
         _annotators(figures),
         f"most votes, in items: {won}",
+        *format_comments(figures.comments),
     ]
     return "\n\n".join(parts)
+
+
+def format_head(study: str, items: int, annotators: Collection[Annotator]) -> str:
+    """How much of a study is answered."""
+    tasks, answered = sum(one.tasks for one in annotators), sum(one.answered for one in annotators)
+    return f"study {study}: {items} items answered, {len(annotators)} annotators, {answered} of {tasks} tasks"
+
+
+def format_between(agreement: Agreements | None, by_document: tuple[float, float] | None) -> str:
+    """The agreement between the annotators."""
+    between = "no item has two answers"
+    if agreement is not None:
+        between = format_coefficients(agreement, "gwet", by_document)
+    return f"agreement between the annotators\n{between}"
+
+
+def format_comments(comments: Sequence[Comment]) -> Iterator[str]:
+    """The comments as a table; nothing if there are none."""
+    if comments:
+        rows = [(one.item, one.annotator, one.answer, one.text) for one in comments]
+        yield "comments\n" + table(("item", "annotator", "answer", "comment"), rows, left=range(4))
 
 
 def _cells(name: str, rows: Sequence[tuple[str, Cell]], figures: Findings) -> str:
@@ -274,22 +327,29 @@ def _cells(name: str, rows: Sequence[tuple[str, Cell]], figures: Findings) -> st
     return table(
         header,
         [
-            (label, cell.items, *(cell.counts.get(n, 0) for n in names), *_preference(cell), *_ac1(cell.ac1))
+            (
+                label,
+                cell.items,
+                *(cell.counts.get(n, 0) for n in names),
+                *share_cells(cell.preference),
+                *ac1_cells(cell.ac1),
+            )
             for label, cell in rows
         ],
     )
 
 
-def _preference(cell: Cell) -> tuple[str, str]:
-    if cell.preference is None:
+def share_cells(share: Estimate | None) -> tuple[str, str]:
+    """A share in percent and its interval as two cells of a table."""
+    if share is None:
         return "-", "-"
-    one = cell.preference
-    if one.low is None or one.high is None:
-        return percent(one.value), "-"
-    return percent(one.value), f"{100 * one.low:.1f}..{100 * one.high:.1f}"
+    if share.low is None or share.high is None:
+        return percent(share.value), "-"
+    return percent(share.value), f"{100 * share.low:.1f}..{100 * share.high:.1f}"
 
 
-def _ac1(agreement: Agreement | None) -> tuple[str, str]:
+def ac1_cells(agreement: Agreement | None) -> tuple[str, str]:
+    """AC1 and its interval as two cells of a table."""
     if agreement is None:
         return "-", "-"
     if agreement.low is None or agreement.high is None:
@@ -308,7 +368,7 @@ def _annotators(figures: Findings) -> str:
 def _annotator_row(one: Annotator) -> tuple[object, ...]:
     seconds = "-" if one.seconds is None else f"{one.seconds:.1f}"
     shares = percent(one.preference), percent(one.first)
-    return one.tasks, one.answered, *shares, one.repeated, one.same, *_ac1(one.consistency), seconds
+    return one.tasks, one.answered, *shares, one.repeated, one.same, *ac1_cells(one.consistency), seconds
 
 
 def agreement_lines(figures: Findings) -> Iterator[str]:

@@ -13,9 +13,11 @@ from pronmetric.output.targets import AtomicFiles
 from pronmetric.text import strict_json
 from pronmetric.text.entry import read as read_entries
 
-FIRST, SECOND, BOTH, NEITHER = "first", "second", "both", "neither"
-ANSWERS = (FIRST, SECOND, BOTH, NEITHER)
-"""The possible answers of an annotator; the last two only if the study offers them."""
+FIRST, SECOND, BOTH, NEITHER, INVALID = "first", "second", "both", "neither", "invalid"
+"""Answers of an annotator; the last three only if the study offers them. Invalid: the item cannot be judged."""
+ALONE, GOOD = "alone", "good"
+PHENOMENA = ("deixis", "ellipsis", "cohesion", "ambiguity", "anaphora", "other")
+"""Answers in two stages (Voita et al. 2019): bad by itself, good, or bad in context because of a phenomenon."""
 FORMAT = "pronmetric study 1"
 _STUDY, _ITEMS, _ASSIGNMENTS = "study.json", "items.jsonl", "assignments.jsonl"
 _CURE = "run `pronmetric study sample` again"
@@ -23,9 +25,10 @@ _CURE = "run `pronmetric study sample` again"
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Two versions of a sentence in the same context.
+    """Two versions of a sentence in the same context; in a study of two stages, one translation.
 
-    text_a: the reference; text_b: with another pronoun. language: the source language, or another label by which the
+    text_a: the reference; text_b: with another pronoun. In two stages, text_a is the translation, and text_b and the
+    pronouns are empty. language: the source language, or another label by which the
     sample is balanced. doc: the unit of resampling. context, source_context: the previous sentences, oldest first.
     """
 
@@ -52,8 +55,9 @@ class Design:
 
     items: for each source language, None for all. annotators are divided among the groups, the items too; each
     annotator answers all items of one group. repeated: the share of an annotator's items that come a second time, with
-    the versions in the other order. both, neither: third answers. source: whether it is shown. highlight: whether the
-    words that differ are marked. strict: see `balance.draw`. ranges: of score differences.
+    the versions in the other order. both, neither, invalid: further answers. source: whether it is shown. highlight:
+    whether the words that differ are marked. strict: see `sample.draw`. ranges: of score differences. stages: whether
+    each of two consecutive translations is judged alone, and then both in context of each other.
     """
 
     items: int | None = None
@@ -67,6 +71,8 @@ class Design:
     strict: bool = True
     ranges: int = 3
     seed: int = 1
+    invalid: bool = False
+    stages: bool = False
 
     def __post_init__(self) -> None:
         """Refuse settings that exclude each other."""
@@ -79,7 +85,10 @@ class Design:
     @property
     def answers(self) -> tuple[str, ...]:
         """The answers that annotators can give."""
-        return (FIRST, SECOND, *((BOTH,) if self.both else ()), *((NEITHER,) if self.neither else ()))
+        if self.stages:
+            return (GOOD, ALONE, *PHENOMENA, *((INVALID,) if self.invalid else ()))
+        offered = {BOTH: self.both, NEITHER: self.neither, INVALID: self.invalid}
+        return (FIRST, SECOND, *(name for name, is_offered in offered.items() if is_offered))
 
     def group_of(self, annotator: int) -> int:
         """The group of an annotator, both counted from 0."""
@@ -88,6 +97,9 @@ class Design:
 
 PAPER = Design(items=500, annotators=5, groups=2, repeated=0.1, strict=False)
 """The study of Jwalapuram et al. 2019: 500 items a language, five annotators in two groups, 10 % of them twice."""
+TWO_STAGES = Design(repeated=0.0, both=False, source=True, invalid=True, stages=True)
+"""Two consecutive translations, each judged alone and then both in context, after Voita et al. 2019."""
+_LATER = ("invalid", "stages")  # settings that studies before them do not have; left out of the id where not used
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +129,8 @@ class Study:
     @property
     def id(self) -> str:
         """Sixteen hexadecimal digits: a hash of the items, the design and the assignments."""
-        return hashlib.sha256("\n".join([*self._lines(), _dump(self.design)]).encode()).hexdigest()[:16]
+        settings = {key: value for key, value in dataclasses.asdict(self.design).items() if value or key not in _LATER}
+        return hashlib.sha256("\n".join([*self._lines(), strict_json.dump(settings)]).encode()).hexdigest()[:16]
 
     def _lines(self) -> list[str]:
         return [*map(_dump, self.items.values()), *_assignment_lines(self.assignments)]
@@ -181,5 +194,5 @@ def _assignment_lines(assignments: Assignments) -> list[str]:
     ]
 
 
-def _dump(record: Item | Design) -> str:
+def _dump(record: Item) -> str:
     return strict_json.dump(dataclasses.asdict(record))

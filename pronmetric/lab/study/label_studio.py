@@ -16,14 +16,14 @@ from typing import Any
 
 from pronmetric.errors import InputError
 from pronmetric.lab.study.answers import Answer
-from pronmetric.lab.study.folder import BOTH, FIRST, NEITHER, SECOND, Study
+from pronmetric.lab.study.folder import BOTH, FIRST, INVALID, NEITHER, SECOND, Study
 from pronmetric.lab.study.page import QUESTION
 from pronmetric.text import strict_json
 
 CONFIG = "label-studio.xml"
 _NAME, _TO = "answer", "first"
-_SHOWN = {FIRST: "1", SECOND: "2", BOTH: "Both are fine", NEITHER: "Neither is right"}
-_HOTKEYS = {FIRST: "1", SECOND: "2", BOTH: "0", NEITHER: "9"}
+_SHOWN = {FIRST: "1", SECOND: "2", BOTH: "Both are fine", NEITHER: "Neither is right", INVALID: "Cannot be judged"}
+_HOTKEYS = {FIRST: "1", SECOND: "2", BOTH: "0", NEITHER: "9", INVALID: "8"}
 _CURE = "export the project from Label Studio as JSON"
 UNANSWERED = "tasks without an annotation"
 SKIPPED = "skipped tasks"

@@ -1,10 +1,9 @@
-
-// ---- answers in the browser's storage: [[answer, seconds], ...], in the order of the tasks
+// ---- answers in the browser's storage: [[answer, seconds, comment], ...], in the order of the tasks; a comment may be missing
 
 const place = (who) => `pronmetric-study ${data.study} ${who}`;
 let kept = null;  // where the browser stores nothing
 
-function stored(who) {
+function given(who) {
   try {
     const found = kept || JSON.parse(localStorage.getItem(place(who)) || "[]");
     const valid = Array.isArray(found) && found.length <= data.annotators[who].length &&
@@ -14,16 +13,16 @@ function stored(who) {
 }
 
 function positionOf(who) {
-  const done = stored(who).length, total = data.annotators[who].length;
+  const done = given(who).length, total = data.annotators[who].length;
   return { done, total, task: done < total ? done : null, last: done ? done - 1 : null };
 }
 
-function change(who, given) {
+function change(who, all) {
   try {
-    localStorage.setItem(place(who), JSON.stringify(given));
+    localStorage.setItem(place(who), JSON.stringify(all));
     kept = null;
   } catch {
-    kept = given;
+    kept = all;
     const message = "This browser stores nothing. Save your answers before you close the page.";
     throw Object.assign(new Error(message), { position: positionOf(who) });
   }
@@ -33,7 +32,8 @@ function change(who, given) {
 // The file that `pronmetric study report` reads.
 function content(who) {
   const tasks = data.annotators[who];
-  const answers = stored(who).map(([name, seconds], task) => ({ task, item: data.items[tasks[task][0]][0], answer: name, seconds }));
+  const answers = given(who).map(([name, seconds, comment], task) =>
+    ({ task, item: data.items[tasks[task][0]][0], answer: name, seconds, ...(comment && { comment }) }));
   return JSON.stringify({ format: data.format, study: data.study, annotator: who, answers }, null, 1) + "\n";
 }
 
@@ -45,32 +45,27 @@ function save() {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-function chooseAnnotator() {
-  Object.assign(state, { who: null, at: null });
+// An annotator is chosen by the link alone; a page for one annotator needs none.
+function follow() {
+  const names = Object.keys(data.annotators), code = location.hash.slice(1);
   kept = null;
+  if (names.length === 1) return enter(names[0]);
+  if (Object.hasOwn(data.codes, code)) return enter(data.codes[code]);
+  Object.assign(state, { who: null, at: null });
   $("who").textContent = "";
-  $("people").replaceChildren(...Object.entries(data.annotators).map(([name, tasks]) => {
-    const button = document.createElement("button"), done = stored(name).length;
-    button.type = "button";
-    button.textContent = `Annotator ${name}: ${done} of ${tasks.length}`;
-    button.onclick = () => enter(name);
-    return button;
-  }));
   show("start");
 }
 
 $("done-text").textContent = "Save your answers and send the file to the organizers of the study.";
 $("save").hidden = false;
 $("save").onclick = save;
-$("leave").hidden = Object.keys(data.annotators).length < 2;
-$("leave").onclick = chooseAnnotator;
+window.onhashchange = follow;
 window.onstorage = (event) => {  // another tab of the same annotator
-  if (state.who !== null && event.key === place(state.who)) move(() => positionOf(state.who), false);
+  if (state.who !== null && event.key === place(state.who)) move(() => positionOf(state.who), { focus: false });
 };
 start({
   position: positionOf,
-  answer: (who, task, name, seconds) => change(who, [...stored(who), [name, seconds]]),
-  undo: (who) => change(who, stored(who).slice(0, -1)),
+  answer: (who, task, name, seconds, comment) => change(who, [...given(who), [name, seconds, ...(comment ? [comment] : [])]]),
+  undo: (who) => change(who, given(who).slice(0, -1)),
 });
-const names = Object.keys(data.annotators);
-if (names.length === 1) enter(names[0]); else chooseAnnotator();
+follow();

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from itertools import takewhile
@@ -14,7 +16,8 @@ from pronmetric.eval.agreement import Agreement, gwet_ac1
 from pronmetric.eval.ratings import Ratings
 from pronmetric.lab.study.answers import FORMAT, Answers
 from pronmetric.lab.study.findings import by_item, categories, collect
-from pronmetric.lab.study.folder import Study
+from pronmetric.lab.study.folder import Design, Item, Study, Task
+from pronmetric.lab.study.guide import Example, Guide
 from pronmetric.output.display import visible
 from pronmetric.report import embed
 from pronmetric.text.words import words
@@ -24,13 +27,34 @@ if TYPE_CHECKING:  # its libraries are an extra
 
 TITLE = "Pronoun study"
 QUESTION = "Which version fits the sentences before it?"
+TOGETHER = "Do the two translations fit together?"
+_ALONE, _PHENOMENON = "Is this translation good by itself?", "What does not fit?"
+BREAKS = 50
 _REFRESH = '<meta http-equiv="refresh" content="30">\n'
 
 
-def page(study: Study, *, title: str = TITLE, question: str = QUESTION, annotators: Sequence[str] | None = None) -> str:
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a page says and shows beside the tasks.
+
+    question: to the annotators; None: ours. In two stages it is that of the second one. guide: None for a page without
+    instructions and training. breaks: the number of answers after which a break is proposed, 0 for none.
+    """
+
+    title: str = TITLE
+    question: str | None = None
+    guide: Guide | None = None
+    breaks: int = BREAKS
+
+
+_PLAIN = Look()
+
+
+def page(study: Study, look: Look = _PLAIN, *, annotators: Sequence[str] | None = None) -> str:
     """The page's HTML. Nothing in it tells which version is the reference.
 
-    annotators: those whose tasks are on the page, None for all.
+    annotators: those whose tasks are on the page, None for all. With several, each opens the page by an own link, with
+    `code` as its fragment.
 
     Raises:
         InputError: an unknown annotator.
@@ -38,23 +62,22 @@ def page(study: Study, *, title: str = TITLE, question: str = QUESTION, annotato
     names = list(study.assignments) if annotators is None else annotators
     if unknown := [name for name in names if name not in study.assignments]:
         raise InputError(f'unknown annotator "{unknown[0]}"; expected one of {", ".join(study.assignments)}')
-    return _fill(study, names, title, question, script="local.js", connect="")[0]
+    return _fill(study, names, look, script="local.js", connect="")[0]
 
 
-def served_page(study: Study, annotator: str, *, title: str = TITLE, question: str = QUESTION) -> tuple[str, str]:
+def code(study: Study, annotator: str) -> str:
+    """The fragment of an annotator's link to a page for several; it keeps people from choosing another's by mistake."""
+    return hashlib.sha256(f"{study.id} {annotator}".encode()).hexdigest()[:8]
+
+
+def served_page(study: Study, annotator: str, look: Look = _PLAIN) -> tuple[str, str]:
     """The HTML of one annotator's page that keeps the answers on its server, and its Content-Security-Policy."""
-    return _fill(study, [annotator], title, question, script="remote.js", connect="'self'")
+    return _fill(study, [annotator], look, script="remote.js", connect="'self'")
 
 
-def _fill(
-    study: Study, names: Sequence[str], title: str, question: str, *, script: str, connect: str
-) -> tuple[str, str]:
-    css, js = _file("page.css"), _file("page.js") + _file(script)
-    parts = {
-        "title": escape(visible(title)),
-        "question": escape(visible(question)),
-        "data": embed.dump_json(_data(study, names)),
-    }
+def _fill(study: Study, names: Sequence[str], look: Look, *, script: str, connect: str) -> tuple[str, str]:
+    css, js = _file("page.css"), _file("theme.js", "pronmetric.web") + _file("page.js") + _file(script)
+    parts = {"title": escape(visible(look.title)), "data": embed.dump_json(_data(study, names, look))}
     return embed.page(_file("page.html"), parts, css=css, js=js, connect=connect)
 
 
@@ -78,7 +101,7 @@ def differing(one: str, other: str) -> tuple[tuple[int, int], tuple[int, int]]:
     return span(one, a), span(other, b)
 
 
-def _data(study: Study, names: Sequence[str]) -> dict[str, Any]:
+def _data(study: Study, names: Sequence[str], look: Look) -> dict[str, Any]:
     """The data of the script; page.js documents the format."""
     used = {task.item for name in names for task in study.assignments[name]}
     order = {item: number for number, item in enumerate(sorted(used))}
@@ -86,10 +109,15 @@ def _data(study: Study, names: Sequence[str]) -> dict[str, Any]:
         "format": FORMAT,
         "study": study.id,
         "answers": study.design.answers,
+        "stages": study.design.stages,
+        "questions": _questions(study, look.question),
+        "guide": None if look.guide is None else _guide(study, look.guide),
+        "breaks": look.breaks,
+        "codes": {code(study, name): name for name in names},
         "items": [_item(study, item) for item in order],
         "annotators": {
             name: [
-                [order[task.item], int(_reference_is_second(study, task.item) != task.swapped)]
+                [order[task.item], 0 if study.design.stages else _first_shown(study, task)]
                 for task in study.assignments[name]
             ]
             for name in names
@@ -97,24 +125,45 @@ def _data(study: Study, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _reference_is_second(study: Study, item: str) -> bool:
-    """Whether the reference is the second of the two versions in alphabetical order."""
-    return study.items[item].text_a > study.items[item].text_b
+def _first_shown(study: Study, task: Task) -> int:
+    """The version that a task shows first, of the two in alphabetical order."""
+    item = study.items[task.item]
+    return int((item.text_a > item.text_b) != task.swapped)
+
+
+def _questions(study: Study, question: str | None) -> list[str]:
+    """The question of each step; page.js documents the steps."""
+    if not study.design.stages:
+        return [visible(question or QUESTION)]
+    return [_ALONE, _ALONE, visible(question or TOGETHER), _PHENOMENON]
+
+
+def _guide(study: Study, guide: Guide) -> dict[str, Any]:
+    def example(one: Example) -> list[Any]:
+        return [_shown(study.design, "", one, one.versions), one.answer, one.why]
+
+    training = [example(one) for one in guide.training]
+    return {"instructions": guide.instructions, "example": example(guide.example), "training": training}
 
 
 def _item(study: Study, name: str) -> list[Any]:
-    item, show = study.items[name], embed.show_controls
-    texts = sorted((item.text_a, item.text_b))
+    item = study.items[name]
+    return _shown(
+        study.design, name, item, (item.text_a,) if study.design.stages else sorted((item.text_a, item.text_b))
+    )
+
+
+def _shown(design: Design, name: str, of: Item | Example, texts: Sequence[str]) -> list[Any]:
+    show = embed.show_controls
     versions = [[show(text)] for text in texts]
-    if study.design.highlight:
-        spans = differing(*texts)
+    if design.highlight and not design.stages:
         versions = [
             [show(text[:start]), show(text[start:end]), show(text[end:])]
-            for text, (start, end) in zip(texts, spans, strict=True)
+            for text, (start, end) in zip(texts, differing(*texts), strict=True)
         ]
-    source = show(item.source) if study.design.source and item.source else None
-    before = list(map(show, item.source_context)) if source else []
-    return [name, list(map(show, item.context)), source, before, versions]
+    source = show(of.source) if design.source and of.source else None
+    before = list(map(show, of.source_context)) if source else []
+    return [name, list(map(show, of.context)), source, before, versions]
 
 
 def overview_page(database: Database, title: str, archive: str) -> tuple[str, str]:
@@ -180,5 +229,5 @@ def _rows(rows: Iterable[Iterable[object]]) -> str:
     return "\n".join(lines)
 
 
-def _file(name: str) -> str:
-    return files("pronmetric.lab.study").joinpath(name).read_text(encoding="utf-8")
+def _file(name: str, package: str = "pronmetric.lab.study") -> str:
+    return files(package).joinpath(name).read_text(encoding="utf-8")

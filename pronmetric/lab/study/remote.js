@@ -19,10 +19,9 @@ async function ask(name, body) {
 }
 
 $("done-text").textContent = "Your answers are stored. You can close this page.";
-$("leave").hidden = true;
 start({
   position: () => ask("position"),
-  answer: (who, task, name, seconds) => ask("answers", { task, answer: name, seconds }),
+  answer: (who, task, name, seconds, comment) => ask("answers", { task, answer: name, seconds, comment }),
   undo: (who, last) => ask("undo", { task: last }),
 });
 window.onpageshow = (event) => { if (event.persisted) enter(state.who); };

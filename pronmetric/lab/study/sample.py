@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -188,13 +189,15 @@ def assign(items: Sequence[Item], design: Design) -> dict[str, tuple[Task, ...]]
 
     The items of a group are every `groups`-th item, so that groups are as balanced as the sample if its cells are
     consecutive. Each annotator gets them in an own random order, half of them swapped. Repeated items are drawn from
-    the first half of the order; they come in its second half, with the versions in the other order.
+    the first half of the order; they come in its second half, with the versions in the other order. In two stages there
+    is one version, and nothing is swapped.
     """
     tasks = {}
     for annotator in range(design.annotators):
         rng = np.random.default_rng([design.seed, _ORDER, annotator])
         own = items[design.group_of(annotator) :: design.groups]
-        tasks[str(annotator + 1)] = _tasks([own[k].id for k in rng.permutation(len(own))], design.repeated, rng)
+        drawn = _tasks([own[k].id for k in rng.permutation(len(own))], design.repeated, rng)
+        tasks[str(annotator + 1)] = tuple(replace(task, swapped=False) for task in drawn) if design.stages else drawn
     return tasks
 
 

@@ -14,7 +14,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -43,10 +43,12 @@ from pronmetric.web.requests import (
     read_body,
 )
 
-BODY = 1024
+BODY = 4096
 """The largest body of a request, in bytes."""
 TURN = 8.0
 """Seconds that a transaction waits for those before it. With those for a lock they are fewer than remote.js waits."""
+COMMENT = 500
+"""The longest comment of an annotator, in characters; `page.html` has the same."""
 _LOG = logging.getLogger("uvicorn.error")
 Result = TypeVar("Result")
 
@@ -68,8 +70,9 @@ class Given(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
     task: int = Field(ge=0)
-    answer: Literal["first", "second", "both", "neither"]
+    answer: str = Field(max_length=20)
     seconds: float | None = Field(default=None, ge=0, le=1e9, allow_inf_nan=False)
+    comment: str = Field(default="", max_length=COMMENT, pattern="^[^\\x00]*$")
 
 
 class Undone(BaseModel):
@@ -117,19 +120,17 @@ class _Kept(Generic[Result]):
         return self._found[1]
 
 
-def make_app(
-    database: Database, *, title: str = page.TITLE, question: str = page.QUESTION, limits: Limits | None = None
-) -> FastAPI:
+def make_app(database: Database, look: page.Look | None = None, *, limits: Limits | None = None) -> FastAPI:
     """The application."""
-    limits = limits or Limits()
+    limits, look = limits or Limits(), look or page.Look()
     study = database.study
-    app = FastAPI(title=title, docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(title=look.title, docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(SecureHeaders, headers=headers())
     annotators = _Door({token: name for name, token in database.tokens().items()}, limits)
     organizers = _Door({database.overview_token(): ""}, limits)
     threads, pages, reports = CapacityLimiter(database.writers), CapacityLimiter(1), CapacityLimiter(1)
     archive = f"{database.overview_token()}/answers.zip"
-    summary = _Kept(partial(page.overview_page, database, title, archive), limits.overview)
+    summary = _Kept(partial(page.overview_page, database, look.title, archive), limits.overview)
 
     async def store(call: Callable[..., Result], *arguments: Any) -> Result:
         """Run a transaction in a thread; those that wait come in order, and give up after `TURN`."""
@@ -159,7 +160,7 @@ def make_app(
     @app.get("/a/{token}", response_class=HTMLResponse)
     async def annotate(token: str, request: Request) -> Response:
         name = annotators.name(token, request)
-        make = partial(page.served_page, study, name, title=title, question=question)
+        make = partial(page.served_page, study, name, look)
         return HTMLResponse(*_with_policy(await run_sync(make, limiter=pages)))
 
     @app.get("/a/{token}/position")
@@ -172,7 +173,7 @@ def make_app(
         given = await read_body(request, Given, most=BODY)
         if given.task >= len(study.assignments[name]) or given.answer not in study.design.answers:
             raise HTTPException(422, "no such task or answer")
-        return await store(database.answer, name, given.task, given.answer, given.seconds)
+        return await store(database.answer, name, given.task, given.answer, given.seconds, given.comment.strip())
 
     @app.post("/a/{token}/undo")
     async def undo(token: str, request: Request) -> Position:

@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.study.answers import OTHER, REFERENCE, Answer, as_shown
-from pronmetric.lab.study.folder import FIRST, SECOND, Study
+from pronmetric.lab.study.folder import ALONE, FIRST, GOOD, PHENOMENA, SECOND, Study
 
-TRUTH = {REFERENCE: 0.75, "both": 0.15, "neither": 0.05, OTHER: 0.05}
+TRUTH = {
+    **{REFERENCE: 0.75, "both": 0.15, "neither": 0.05, OTHER: 0.05},
+    **{GOOD: 0.8, ALONE: 0.1, **dict.fromkeys(PHENOMENA, 0.1 / len(PHENOMENA))},
+}
 """Probabilities of the true answers, of those that a study offers in proportion."""
 
 

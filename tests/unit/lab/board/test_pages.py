@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from html.parser import HTMLParser
@@ -12,7 +13,8 @@ import numpy as np
 
 from pronmetric.eval.decision import SYSTEM_UNITS
 from pronmetric.eval.resampling import SEED
-from pronmetric.lab.board import figures, human, pages, scored, site
+from pronmetric.lab.board import breakdown, figures, human, pages, scored, site
+from pronmetric.lab.board.examples import Segment
 from pronmetric.lab.board.pages import Names
 from pronmetric.lab.board.scored import BoardSet, Pronouns, Scored
 from pronmetric.pronouns import groups, languages
@@ -49,7 +51,9 @@ CORPUS = Corpus(NAMES, 6, True, (EVIL,), rows)
 
 def build(folder: Path, *, decision: str = "score") -> site.Site:
     uses = {SET.id: "training"}
-    settings = site.Settings(title=EVIL, worst=3, context_size=2, uses=uses, seed=SEED, decision=decision)
+    settings = site.Settings(
+        title=EVIL, worst=3, context_size=2, uses=uses, seed=SEED, language=languages.ENGLISH, decision=decision
+    )
     made = site.Site(folder, settings)
     made.add(SCORED, CORPUS, advance=lambda _: None)
     people = {SET.id: {"Alder": 0.5, EVIL: 0.1}}
@@ -187,7 +191,40 @@ def test_a_human_translation_is_marked() -> None:
         ),
         seed=SEED,
     )
-    assert "A human translation, not a system." in pages.system(board, 0, [], compare="c.html")
+    assert "A human translation, not a system." in pages.system(board, 0, [], {}, compare="c.html")
+
+
+def test_a_system_is_broken_down_by_form_document_and_length_beside_all_systems() -> None:
+    texts = [("She left.", "She and he left."), ("He left.", "He left.")]
+    listed = [Segment(None, None, own, ("", "")) for own in texts]
+    systems = {
+        "Alder": Pronouns(*map(np.array, ([0, 1], [0, 0], [3, 2], [0, 0], [0.9, 0.5]))),
+        "Birch": Pronouns(*map(np.array, ([0, 0, 1], [0, 8, 0], [3, 10, 2], [0, 0, 0], [0.8, 0.6, 0.2]))),
+    }
+    made = Scored(testset=SET, segments=2, docs=("x", "y"), classes=("she",), systems=systems, signature="", texts="")
+    found = breakdown.tables(breakdown.collect(made, listed, languages.ENGLISH), "Birch", 1)
+    assert list(found) == ["forms", "documents", "lengths"]
+    assert found["forms"].header[-1] == "less that of all systems"
+    assert found["forms"].rows == (  # he: 0.5, 0.6 and 0.2; she: 0.9 and 0.8
+        ("he", "all systems", "3", "0.433", "100.0", "-"),
+        ("he", "Birch", "2", "0.400", "100.0", "-0.033"),
+        ("she", "all systems", "2", "0.850", "0.0", "-"),
+        ("she", "Birch", "1", "0.800", "0.0", "-0.050"),
+    )
+    assert [row[:3] for row in found["documents"].rows[:2]] == [("x", "all systems", "3"), ("x", "Birch", "2")]
+    assert found["lengths"].rows[1] == ("1 to 10", "Birch", "3", "0.533", "66.7", "-0.067")
+    undated = dataclasses.replace(made, docs=None)
+    assert list(breakdown.collect(undated, listed, languages.ENGLISH)) == ["forms", "lengths"]
+
+
+def test_the_page_of_a_system_has_its_buckets_and_marks_of_intervals(tmp_path: Path) -> None:
+    build(tmp_path)
+    text = next((tmp_path / "systems").glob("*Alder.html")).read_text(encoding="utf-8")
+    assert [re.findall(rf'<details id="{name}"', text) for name in ("forms", "documents", "lengths")] == [
+        [f'<details id="{name}"'] for name in ("forms", "documents", "lengths")
+    ]
+    assert '<svg class="mark" width="96" height="12" aria-hidden="true"><line x1="' in text
+    assert "less that of all systems" in text
 
 
 def test_scores_are_kept_exactly(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from importlib import resources
 from itertools import count
 from pathlib import Path
@@ -73,8 +74,12 @@ def test_tasks_come_in_order_and_the_last_answer_can_be_taken_back(address: str,
     assert data.undo("2", 1) == Position(1, total, 1, 0)
     assert data.answer("2", 1, "second", 2.0) == Position(2, total, 2, 1)
     assert data.answers() == {"2": (Answer(0, "first", 1.5), Answer(1, "second", 2.0))}
+    assert data.answer("2", 2, "first", 1.0, "Who?").done == 3
+    assert data.answers()["2"][2] == Answer(2, "first", 1.0, "Who?")
+    assert data.undo("2", 2) == Position(2, total, 2, 1)
     for task in range(2, total):
         last = data.answer("2", task, "first", None)
+    assert data.answers()["2"][2] == Answer(2, "first")  # the comment went with its answer
     assert last == Position(total, total, None, total - 1)
     assert data.position("1").task == 0  # not affected
 
@@ -230,3 +235,19 @@ def test_postgresql_without_its_driver_names_the_extra(monkeypatch: pytest.Monke
     monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
     with pytest.raises(MissingExtra, match=r'needs psycopg, .*pip install "pronmetric\[study\]"'):
         connect("postgresql://localhost/x", study())
+
+
+def test_a_database_from_before_comments_is_read_and_served(opened: Open, tmp_path: Path) -> None:
+    place = tmp_path / "answers.db"
+    first = opened(f"sqlite:///{place}", study())
+    first.position("1")
+    first.answer("1", 0, "first", 1.0)
+    first.close()
+    with closing(sqlite3.connect(place)) as db:
+        db.execute("DROP TABLE study_comment")
+    read = opened(f"sqlite:///{place}", study(), create=False)
+    assert read.answers() == {"1": (Answer(0, "first", 1.0),)}
+    read.close()
+    served = opened(f"sqlite:///{place}", study())
+    served.answer("1", 1, "both", 2.0, "He or it?")
+    assert served.answers() == {"1": (Answer(0, "first", 1.0), Answer(1, "both", 2.0, "He or it?"))}

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pronmetric.errors import InputError
+from pronmetric.lab.study import guide
 from pronmetric.lab.study.answers import of_item
-from pronmetric.lab.study.folder import Design, Item, Study, Task
-from pronmetric.lab.study.page import differing, page
+from pronmetric.lab.study.folder import TWO_STAGES, Design, Item, Study, Task
+from pronmetric.lab.study.page import Look, code, differing, page
 
 EVIL = "</script><img src=x> {{js}} \u202e"
 ITEMS = (
@@ -72,7 +74,7 @@ def test_the_words_that_differ(one: str, other: str, marked: tuple[str, str]) ->
 
 
 def test_text_of_the_data_is_no_markup() -> None:
-    html = page(STUDY, title=EVIL, question=EVIL)
+    html = page(STUDY, Look(title=EVIL, question=EVIL, guide=guide.own(STUDY.design)))
     assert "<img" not in html and html.count("</script>") == 2 and "\u202e" not in html
     assert re.search(r"default-src 'none'; .*style-src 'sha256-[^']+'; script-src 'sha256-[^']+'\"", html)
     assert "http" not in re.sub(r"http-equiv", "", html)
@@ -80,6 +82,71 @@ def test_text_of_the_data_is_no_markup() -> None:
 
 def test_a_page_of_one_annotator_has_only_these_items() -> None:
     data = data_of(page(STUDY, annotators=["2"]))
-    assert list(data["annotators"]) == ["2"] and [item[0] for item in data["items"]] == ["y"]
+    assert (
+        list(data["annotators"]) == ["2"]
+        and data["codes"] == {code(STUDY, "2"): "2"}
+        and [item[0] for item in data["items"]] == ["y"]
+    )
     with pytest.raises(InputError, match='unknown annotator "3"; expected one of 1, 2'):
         page(STUDY, annotators=["3"])
+
+
+def test_every_annotator_of_a_page_has_an_own_link() -> None:
+    codes = data_of(page(STUDY))["codes"]
+    assert codes == {code(STUDY, "1"): "1", code(STUDY, "2"): "2"} and all(len(each) == 8 for each in codes)
+    assert not set(codes) & set(data_of(page(replace(STUDY, design=Design(annotators=2, both=False))))["codes"])
+
+
+DESIGNS = [
+    Design(both=both, neither=neither, invalid=invalid)
+    for both in (True, False)
+    for neither in (True, False)
+    for invalid in (True, False)
+]
+
+
+@pytest.mark.parametrize("design", [*DESIGNS, TWO_STAGES, replace(TWO_STAGES, invalid=False)])
+def test_our_guide_has_three_training_items_with_offered_answers(design: Design) -> None:
+    found = guide.own(design)
+    assert len(found.training) == guide.TRAINING and len({one.answer for one in found.training}) > 1
+    for one in (found.example, *found.training):
+        assert one.answer in design.answers and len(one.versions) == (1 if design.stages else 2)
+
+
+def test_the_guide_is_on_the_page_as_its_items_are_shown() -> None:
+    assert data_of(page(STUDY))["guide"] is None
+    study = replace(STUDY, design=Design(annotators=2, highlight=True))
+    shown = data_of(page(study, Look(guide=guide.own(study.design), breaks=7)))
+    assert shown["breaks"] == 7 and len(shown["guide"]["training"]) == 3
+    item, answer, why = shown["guide"]["example"]
+    assert item[4] == [["", "It", " was full of letters."], ["", "She", " was full of letters."]]
+    assert answer == "first" and why.startswith("The suitcase")
+
+
+ONE = {"context": ["A lamp fell."], "versions": ["It broke.", "He broke."], "answer": "first", "why": "A lamp."}
+FILE = {"instructions": ["Read."], "example": ONE, "training": [ONE]}
+
+
+def test_a_guide_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "guide.json"
+    path.write_text(json.dumps(FILE), encoding="utf-8")
+    one = guide.Example(("A lamp fell.",), ("It broke.", "He broke."), "first", "A lamp.")
+    assert guide.read(path, Design()) == guide.Guide(("Read.",), one, (one,))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"training": []}, '"training" is empty'),
+        ({"instructions": None}, '"instructions" must be a list, got null'),
+        ({"example": {**ONE, "answer": "neither"}}, '"answer" must be one of "first", "second", "both", got "neither"'),
+        ({"training": [{**ONE, "versions": ["It broke."]}]}, 'entry 1: "versions" must be a list of 2 strings'),
+        ({"training": [{**ONE, "why": None}]}, '"why" must be a string, got null'),
+    ],
+)
+def test_broken_guides_are_refused(tmp_path: Path, changed: dict[str, object], said: str) -> None:
+    path = tmp_path / "guide.json"
+    path.write_text(json.dumps({**FILE, **changed}), encoding="utf-8")
+    with pytest.raises(InputError, match=re.escape(said)) as error:
+        guide.read(path, Design())
+    assert "guide.json" in str(error.value)

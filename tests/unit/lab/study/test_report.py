@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from dataclasses import replace
@@ -19,6 +20,7 @@ from pronmetric.lab.study.answers import Answer
 from pronmetric.lab.study.findings import measure
 from pronmetric.lab.study.folder import Design, Item, Study, Task
 from pronmetric.lab.study.simulation import expected_ac1, simulate
+from pronmetric.text import strict_json
 from tests.tools.made_up_study import SETTINGS, recover
 
 PRONOUNS = {"a": ("he", "it"), "b": ("he", "it"), "c": ("she", "it"), "d": ("who", "that")}
@@ -120,6 +122,7 @@ ROW = {"task": 0, "item": "a", "answer": "first", "seconds": 1.5}
         ({"study": "0"}, "answers to the study 0, not "),
         ({"annotator": "3"}, 'unknown annotator "3"; expected one of 1, 2'),
         ({"annotator": ["2"]}, "unknown annotator"),
+        ({"answers": [{"task": 0, "item": "a", "answer": "first", "comment": 1}]}, '"comment" must be a string, got 1'),
         ({"answers": {}}, '"answers" must be a list'),
         ({"answers": [1]}, "an answer must be an object"),
         ({"answers": [{**ROW, "task": 4}]}, '"task" must be from 0 to 3, got 4'),
@@ -145,7 +148,7 @@ def test_answers_are_read_as_written_once_for_each_annotator(tmp_path: Path) -> 
 def test_simulated_annotators_without_errors_agree_and_are_consistent() -> None:
     found = measure(STUDY, simulate(STUDY, [0.0, 0.0]), draws=10)
     assert found.overall.ac1 is not None and found.overall.ac1.ac1 == 1.0
-    assert found.annotators["1"].same == 1 and expected_ac1(STUDY, [0.0, 0.0]) == 1.0
+    assert found.annotators["1"].same == 1 and expected_ac1(STUDY, [0.0, 0.0]) == pytest.approx(1.0)
 
 
 def test_the_expected_agreement_of_two_annotators() -> None:
@@ -163,6 +166,47 @@ def test_the_expected_agreement_of_two_annotators() -> None:
 def test_the_interval_holds_the_expected_agreement() -> None:
     """The studies of benchmarks/published/study-simulation.md, with fewer seeds."""
     assert sum(recover(SETTINGS[1], seed).held for seed in range(1, 11)) >= 9
+
+
+def test_items_that_cannot_be_judged_are_no_preference(tmp_path: Path) -> None:
+    study = replace(STUDY, design=Design(annotators=2, invalid=True))
+    given = {
+        "1": tuple(map(Answer, range(4), ("first", "invalid", "invalid", "second"))),
+        "2": tuple(map(Answer, range(4), ("first", "invalid", "second", "first"))),
+    }  # a, d: the reference; b: invalid; c: invalid and the other
+    found = measure(study, given, draws=10)
+    assert found.categories == ("reference", "other", "both", "invalid") and found.overall.counts["invalid"] == 3
+    counted = gwet_ac1([[2, 0, 0, 0], [0, 0, 0, 2], [0, 1, 0, 1], [2, 0, 0, 0]])
+    assert found.overall.ac1 == counted
+    assert found.overall.preference is not None and found.overall.preference.value == pytest.approx(2 / 3)
+    assert found.annotators["1"].preference == 1.0 and found.won == {"reference": 2, "invalid": 1, "": 1}
+    pairs = {pair.id: pair.votes for pair in findings.judged_pairs(study, findings.collect(study, given))}
+    assert pairs == {"a": {"1": "A", "2": "A"}, "c": {"2": "B"}, "d": {"1": "A", "2": "A"}}
+
+
+def test_comments_are_kept_with_the_answer_in_terms_of_the_item(tmp_path: Path) -> None:
+    given = {"1": (Answer(0, "first"), Answer(1, "second", 1.0, "He\tor it?"))}
+    path = tmp_path / "a.json"
+    path.write_text(answers.dump(STUDY, "1", given["1"]), encoding="utf-8")
+    assert "comment" not in json.loads(path.read_text(encoding="utf-8"))["answers"][0]
+    assert answers.read(STUDY, [path]) == given
+    found = measure(STUDY, given, draws=10)
+    assert found.comments == (findings.Comment("b", "1", "reference", "He\tor it?"),)
+    assert "b     1          reference  He\\tor it?" in findings.format_findings(found)
+
+
+def test_the_id_of_a_study_from_before_later_settings_is_unchanged(tmp_path: Path) -> None:
+    folder.write(STUDY, tmp_path / "study", data="x")
+    path = tmp_path / "study" / "study.json"
+    head = json.loads(path.read_text(encoding="utf-8"))
+    for key in ("invalid", "stages"):
+        assert head["design"].pop(key) is False
+    lines = [(tmp_path / "study" / name).read_text(encoding="utf-8") for name in ("items.jsonl", "assignments.jsonl")]
+    content = "".join(lines) + strict_json.dump(head["design"])
+    head["id"] = hashlib.sha256(content.encode()).hexdigest()[:16]
+    path.write_text(json.dumps(head), encoding="utf-8")
+    assert folder.read(tmp_path / "study") == STUDY
+    assert replace(STUDY, design=replace(STUDY.design, invalid=True)).id != STUDY.id
 
 
 def test_the_commands_simulate_and_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,7 @@ from pronmetric.lab.study import answers, folder, server
 from pronmetric.lab.study.database import Database, Position, connect
 from pronmetric.lab.study.findings import measure
 from pronmetric.lab.study.folder import Design, Study
-from pronmetric.lab.study.page import progress, running_ac1
+from pronmetric.lab.study.page import Look, progress, running_ac1
 from pronmetric.lab.study.sample import sample
 from pronmetric.lab.study.simulation import simulate
 from pronmetric.web.requests import RateLimit
@@ -61,8 +61,9 @@ def test_an_annotator_answers_and_undoes(client: TestClient, data: Database) -> 
     reply = client.post(f"{link}/answers", json={**given, "answer": "second"})
     assert reply.status_code == 409 and reply.json()["task"] == 1
     assert client.post(f"{link}/undo", json={"task": 0}).json()["task"] == 0
-    assert client.post(f"{link}/answers", json={"task": 0, "answer": "both"}).json()["done"] == 1
-    assert data.answers() == {"2": (answers.Answer(0, "both", None),)}
+    commented = {"task": 0, "answer": "both", "comment": " Which? \n"}
+    assert client.post(f"{link}/answers", json=commented).json()["done"] == 1
+    assert data.answers() == {"2": (answers.Answer(0, "both", None, "Which?"),)}
 
 
 @pytest.mark.parametrize(
@@ -89,6 +90,9 @@ def test_without_a_token_there_is_nothing(client: TestClient, data: Database, pa
         (b'{"task": true, "answer": "first"}', 422),
         (b'{"task": 0, "answer": "neither"}', 422),  # not offered
         (b'{"task": 0, "answer": "A"}', 422),
+        (b'{"task": 0, "answer": "first", "comment": "%s"}' % (b"x" * (server.COMMENT + 1)), 422),
+        (b'{"task": 0, "answer": "first", "comment": "\\u0000"}', 422),
+        (b'{"task": 0, "answer": "first", "comment": null}', 422),
         (b'{"task": 0, "answer": "first", "more": 1}', 422),
         (b'{"task": 0, "answer": "first", "seconds": NaN}', 422),
         (b'{"task": 0, "answer": "second", "answer": "first"}', 422),
@@ -306,7 +310,7 @@ def test_a_missing_library_names_the_extra(
 
 
 def test_titles_are_text(data: Database) -> None:
-    with TestClient(server.make_app(data, title="<b>x</b>", question="</title>", limits=FREE)) as client:
+    with TestClient(server.make_app(data, Look("<b>x</b>", "</title>"), limits=FREE)) as client:
         for path in (f"/a/{data.tokens()['1']}", f"/o/{data.overview_token()}"):
             html = client.get(path).text
             assert "<b>" not in html and "&lt;b&gt;x&lt;/b&gt;" in html

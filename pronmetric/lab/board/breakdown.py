@@ -1,0 +1,48 @@
+"""Where the pronouns of a system go wrong: by form, document and length of the sentence, as in the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pronmetric.lab.board.examples import Segment
+from pronmetric.lab.board.scored import Scored
+from pronmetric.pronouns.languages import Language
+from pronmetric.report import buckets
+from pronmetric.report.buckets import Bucket
+from pronmetric.report.tables import Table
+
+ALL_SYSTEMS = "all systems"
+Found = Mapping[str, Mapping[Bucket, Sequence[Sequence[float]]]]
+"""The scores of each system's pronouns by kind of table and bucket."""
+
+
+def collect(scored: Scored, listed: Sequence[Segment], language: Language) -> Found:
+    """The pronouns of all systems in their buckets; without documents there is no table of them."""
+    kinds = ("forms", *(("documents",) if scored.docs is not None else ()), "lengths")
+    found: dict[str, dict[Bucket, list[list[float]]]] = {kind: {} for kind in kinds}
+    for place, pronouns in enumerate(scored.systems.values()):
+        lengths: dict[int, Bucket] = {}
+        for segment, start, end, p in zip(
+            *(column.tolist() for column in (pronouns.segment, pronouns.start, pronouns.end, pronouns.probability)),
+            strict=True,
+        ):
+            text = listed[segment].texts[place]
+            if segment not in lengths:
+                lengths[segment] = buckets.of_length(len(language.words(text)))
+            keys = {"forms": buckets.of_form(text[start:end]), "lengths": lengths[segment]}
+            if scored.docs is not None:
+                keys["documents"] = 0, scored.docs[segment]
+            for kind, key in keys.items():
+                found[kind].setdefault(key, [[] for _ in scored.systems])[place].append(p)
+    return found
+
+
+def tables(found: Found, system: str, place: int) -> dict[str, Table]:
+    """The tables of one system beside all systems of its test set, itself included."""
+    made = {}
+    for kind, by_bucket in found.items():
+        beside = {
+            bucket: [[p for own in each for p in own], each[place]] for bucket, each in by_bucket.items() if each[place]
+        }
+        made[kind] = buckets.tabulate(kind, beside, (ALL_SYSTEMS, system), bounded=True, first=f"that of {ALL_SYSTEMS}")
+    return made
