@@ -217,7 +217,6 @@ TRAIN_EPILOG = """examples:
   pronmetric clpp train --pair de-en train.data --dev dev.data --classifier maxent -o model
   pronmetric clpp train --pair de-en train.data.filtered --dev dev.data.filtered --encoder xlm-roberta-base -o model"""
 _KIND = Exclusive()
-_DEFAULT_EPOCHS, _DEFAULT_BATCH, _DEFAULT_ORDER = 10, 64, 3
 
 
 class TrainFlags(Flags):
@@ -231,10 +230,8 @@ class TrainFlags(Flags):
     )
     encoder: str | None = flag(exclusive=_KIND, metavar="NAME|FOLDER", help="an encoder instead")
     allow_network: bool = switch("--allow-network", help="fetch --encoder from the Hugging Face hub")
-    epochs: int | None = flag(type=whole(1), metavar="N", help=f"of a network (default: {_DEFAULT_EPOCHS})")
-    batch_size: int | None = flag(
-        "--batch-size", type=whole(1), metavar="N", help=f"slots, of a network (default: {_DEFAULT_BATCH})"
-    )
+    epochs: int | None = flag(type=whole(1), metavar="N", help="of a network (default: 10)")
+    batch_size: int | None = flag("--batch-size", type=whole(1), metavar="N", help="slots, of a network (default: 64)")
     window: int | None = flag(
         type=whole(1), metavar="N", help="words a side (default: 50 for networks, 4 for scikit-learn)"
     )
@@ -244,7 +241,7 @@ class TrainFlags(Flags):
     order: int | None = flag(
         type=whole(0),
         metavar="N",
-        help=f"of the n-gram model of scikit-learn's classifiers; 0: none (default: {_DEFAULT_ORDER})",
+        help="of the n-gram model of scikit-learn's classifiers; 0: none (default: 3)",
     )
     unbalanced: bool = switch(help="every slot counts alike, not every class")
     seed: int = flag(type=whole(0), default=1, metavar="N", help="default: 1")
@@ -253,12 +250,9 @@ class TrainFlags(Flags):
 
     def check(self) -> None:
         """Refuse flags that the kind does not read."""
-        networks = {
-            "--epochs": self.epochs,
-            "--batch-size": self.batch_size,
-            "--learning-rate": self.learning_rate,
-        }
-        unread = networks if self.classifier in KINDS else {"--order": self.order}
+        unread: dict[str, float | None] = {"--order": self.order}
+        if self.classifier in KINDS:
+            unread = {"--epochs": self.epochs, "--batch-size": self.batch_size, "--learning-rate": self.learning_rate}
         for name, value in unread.items():
             if value is not None:
                 kind = self.classifier or ("gru" if self.encoder is None else "an encoder")
@@ -276,16 +270,20 @@ def run_train(given: TrainFlags) -> None:
         _train_network(given, train, development)
 
 
+def _given(**options: int | None) -> dict[str, int]:
+    """The options that are flags of the command line; the others have their defaults."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
 def _train_on_features(given: TrainFlags, train: Sequence[clpp.Line], development: Sequence[clpp.Line]) -> None:
     from pronmetric.lab.clpp import feature_classifier
 
     assert given.classifier is not None  # its kind was looked at
     options = feature_classifier.FeatureOptions(
-        kind=given.classifier,
-        window=given.window or 4,
-        order=_DEFAULT_ORDER if given.order is None else given.order,
+        given.classifier,
         balanced=not given.unbalanced,
         seed=given.seed,
+        **_given(window=given.window, order=given.order),
     )
     note = output.Notes(quiet=given.quiet)
     note.begin()
@@ -310,12 +308,10 @@ def _train_network(given: TrainFlags, train: Sequence[clpp.Line], development: S
 
     options = classifiers.Options(
         kind=classifiers.ENCODER if given.encoder is not None else given.classifier or classifiers.GRU,
-        window=given.window or 50,
         rate=given.learning_rate or (2e-3 if given.encoder is None else 3e-5),
-        batch=given.batch_size or _DEFAULT_BATCH,
-        epochs=given.epochs or _DEFAULT_EPOCHS,
         balanced=not given.unbalanced,
         seed=given.seed,
+        **_given(window=given.window, batch=given.batch_size, epochs=given.epochs),
     )
     encoder = None
     if given.encoder is not None:

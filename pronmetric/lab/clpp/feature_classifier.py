@@ -141,6 +141,8 @@ class Forest:
 
     def __call__(self, x: csr_array) -> NDArray[np.int64]:
         """The number of each row's class (slots,)."""
+        if x.shape[1] <= self.arrays["feature"].max(initial=0):
+            raise ValueError(f"trees of more than {x.shape[1]} features")
         best = [self._shares(x[start : start + _ROWS]).argmax(1) for start in range(0, x.shape[0], _ROWS)]
         return self.arrays["numbers"][np.concatenate([np.zeros(0, dtype=np.int64), *best])]
 
@@ -221,11 +223,6 @@ class FeatureClassifier:
             labels[one.window.line].append(self.task.classes[best])
         return [tuple(each) for each in labels]
 
-    def score(self, lines: Sequence[Line]) -> Score:
-        """The score on lines with labels."""
-        chosen = [line for line in lines if line.labels]
-        return tally([line.labels for line in chosen], self.predict(chosen), self.task)
-
 
 class Fitted(NamedTuple):
     """What `train` reports.
@@ -252,11 +249,11 @@ def train(task: Task, options: FeatureOptions, lines: Sequence[Line], developmen
         )
     from sklearn.exceptions import ConvergenceWarning
 
-    found = [one for one in describe(lines, size=options.window) if one.window.label is not None]
-    for some, name in (
-        (found, "to train on"),
-        ([line for line in development if line.labels], "in the development data"),
-    ):
+    found, held = (
+        [one for one in describe(some, size=options.window) if one.window.label is not None]
+        for some in (lines, development)
+    )
+    for some, name in ((found, "to train on"), (held, "in the development data")):
         if not some:
             raise InputError(f"no slot with a label {name}")
     model, scores = _language_model(task, options, lines, found) if options.order else (None, None)
@@ -266,21 +263,23 @@ def train(task: Task, options: FeatureOptions, lines: Sequence[Line], developmen
     weights = np.ones(len(labels))
     if options.balanced:
         weights = balanced_weights(np.bincount(labels, minlength=len(task.classes)).tolist()).double().numpy()[labels]
-    x = names(found, task, scores=scores)
-    fitted: dict[float, FeatureClassifier] = {}
+    x, x_held = names(found, task, scores=scores), names(held, task)
+    gold = [[str(one.window.label)] for one in held]
+    fitted: dict[float, Model] = {}
+    known: dict[float, Score] = {}
     unfinished = []
     for strength in STRENGTHS[options.kind]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            fit = _fit(task, options, strength, x, labels, weights)
+            fitted[strength] = _fit(task, options, strength, x, labels, weights)
         for one in caught:
             if one.category is not ConvergenceWarning:
                 warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
         unfinished += [strength] if any(one.category is ConvergenceWarning for one in caught) else []
-        fitted[strength] = FeatureClassifier(task, options, names, fit)
-    known = {strength: each.score(development) for strength, each in fitted.items()}
+        predicted = [[task.classes[number]] for number in fitted[strength](x_held)]
+        known[strength] = tally(gold, predicted, task)
     chosen = max(known, key=lambda one: known[one].macro.recall)
-    save(fitted[chosen], out)
+    save(FeatureClassifier(task, options, names, fitted[chosen]), out)
     return Fitted(chosen, known, unfinished)
 
 
@@ -290,7 +289,7 @@ def _language_model(
     """The model of all lines, and the scores of slots by models that have not seen their lines."""
     texts = [[word.lower() for word in words] for words in sentences(lines, task)]
     scores = np.zeros((len(found), len(task.classes)))
-    for fold in range(min(FOLDS, len(lines))):
+    for fold in range(FOLDS):
         rows = [row for row, one in enumerate(found) if one.window.line % FOLDS == fold]
         rest = [text for number, text in enumerate(texts) if number % FOLDS != fold]
         if rows and rest:
@@ -357,6 +356,9 @@ def read(task: Task, options: FeatureOptions, folder: Path) -> FeatureClassifier
         model = Ngrams(dict(zip(grams, counts, strict=True)), order=options.order)
     names = Names(texts["features"], model)
     own = {name.removeprefix("model."): array for name, array in arrays.items() if name.startswith("model.")}
-    made: Model = {FOREST: Forest, TWO_STEP: TwoStep}.get(options.kind, Linear)(own)
+    kinds: dict[str, type[Linear] | type[TwoStep] | type[Forest]] = {FOREST: Forest, TWO_STEP: TwoStep}
+    made = kinds.get(options.kind, Linear)(own)
     made(names([], task))  # arrays of other shapes fail here
+    if max(array.max(initial=0) for name, array in own.items() if name.startswith("numbers")) >= len(task.classes):
+        raise ValueError(f"more classes than {task.pair} has")
     return FeatureClassifier(task, options, names, made)

@@ -22,6 +22,7 @@ from pronmetric.lab.clpp.data import Line
 from pronmetric.lab.clpp.feature_classifier import FeatureOptions, Forest, Linear, TwoStep, train
 from pronmetric.lab.clpp.features import EDGE, KINDS, describe, model_scores
 from pronmetric.lab.clpp.language_models import Ngrams
+from pronmetric.lab.clpp.score import tally
 
 TASK = clpp.task("de-en")
 ROWS = [
@@ -129,7 +130,8 @@ def test_a_classifier_without_a_language_model(data: Path, tmp_path: Path) -> No
     options = FeatureOptions("svm", window=1, order=0, balanced=False)
     made = train(TASK, options, lines, lines, tmp_path / "m")
     again = classifiers.load(tmp_path / "m")
-    assert again.options == options and again.score(lines).accuracy == made.scores[made.chosen].accuracy
+    right = tally([line.labels for line in lines], again.predict(lines), TASK)
+    assert again.options == options and right == made.scores[made.chosen]
     assert set(load_file(tmp_path / "m" / "model.safetensors")) == {"model.weights", "model.bias", "model.numbers"}
 
 
@@ -160,8 +162,14 @@ def test_a_broken_classifier_is_refused(data: Path, tmp_path: Path) -> None:
     save_file(cyclic, folder / "model.safetensors")
     with pytest.raises(InputError, match=r"broken classifier \(a tree that does not end\); train it again"):
         classifiers.load(folder)
+    save_file({**arrays, "model.numbers": arrays["model.numbers"] + 9}, folder / "model.safetensors")
+    with pytest.raises(InputError, match=r"broken classifier \(more classes than de-en has\)"):
+        classifiers.load(folder)
     save_file(arrays, folder / "model.safetensors")
     names = json.loads((folder / "features.json").read_text())
+    (folder / "features.json").write_text(json.dumps({**names, "features": names["features"][:3]}))
+    with pytest.raises(InputError, match=r"broken classifier \(trees of more than 12 features\)"):
+        classifiers.load(folder)
     (folder / "features.json").write_text(json.dumps({**names, "words": names["words"][:3]}))
     with pytest.raises(InputError, match="broken classifier"):
         classifiers.load(folder)
