@@ -201,9 +201,11 @@ class Names:
         ends = np.cumsum([0, *map(len, columns)])
         flat = np.array([column for row in columns for column in row], dtype=np.int32)
         present = csr_array((np.ones(len(flat)), flat, ends), shape=(len(found), len(self.names)))
-        if self.model is None:
-            return present
-        return hstack([present, model_scores(found, task, self.model) if scores is None else scores], format="csr")
+        if self.model is not None:
+            dense = model_scores(found, task, self.model) if scores is None else scores
+            present = hstack([present, dense], format="csr")
+        places = (one.astype(np.int32) for one in (present.indices, present.indptr))  # scikit-learn takes no others
+        return csr_array((present.data, *places), shape=present.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +243,7 @@ def train(task: Task, options: FeatureOptions, lines: Sequence[Line], developmen
 
     Raises:
         InputError: no slot with a label to train on or to validate with; a window that is too small for the language
-            model.
+            model; `out` has a classifier.
     """
     if options.window < options.order - 1:
         raise InputError(
@@ -249,6 +251,9 @@ def train(task: Task, options: FeatureOptions, lines: Sequence[Line], developmen
         )
     from sklearn.exceptions import ConvergenceWarning
 
+    for result in (CONFIG, WEIGHTS):
+        if (out / result).exists():
+            raise InputError("would be overwritten: give another folder", file=out / result)
     found, held = (
         [one for one in describe(some, size=options.window) if one.window.label is not None]
         for some in (lines, development)

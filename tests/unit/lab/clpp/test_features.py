@@ -98,7 +98,7 @@ def test_the_arrays_classify_as_scikit_learn_does() -> None:
     for kind, make in kinds:
         for chosen in (labels >= 3, labels <= 5):  # four classes, and two
             fitted = kind.fit(make, x[chosen], labels[chosen], weights[chosen])
-            expected = make().fit(x[chosen], labels[chosen]).predict(x)
+            expected = make().fit(x[chosen], labels[chosen], sample_weight=weights[chosen]).predict(x)
             assert fitted(x).tolist() == expected.tolist()
     steps = TwoStep.fit(linear, x, labels, weights, other=9)
     assert steps(x).tolist() == labels.tolist()
