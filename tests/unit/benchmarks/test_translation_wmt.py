@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -32,5 +33,6 @@ def test_training_takes_the_other_years_and_the_parallel_text(tmp_path: Path) ->
     assert {row.doc for row in train[1:]} == {"wmt21.de-en.0", "wmt21.de-en.1"}
     (test,) = translation_wmt.rows(tmp_path, "de-en", "test")
     assert (test.source, test.target) == ("sources 2022", "references 2022")
-    with pytest.raises(PronmetricError, match="no train sentences of ru-en in"):
-        translation_wmt.write_data(tmp_path, "ru-en", tmp_path)
+    shutil.rmtree(tmp_path / "data" / "wmt" / "wmt22-news-systems")
+    with pytest.raises(PronmetricError, match="no test sentences of de-en in"):
+        translation_wmt.write_data(tmp_path, "de-en", tmp_path)
