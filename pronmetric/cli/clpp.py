@@ -8,12 +8,25 @@ from pathlib import Path
 
 from pronmetric.alignment import parsed
 from pronmetric.cli import output
-from pronmetric.cli.parser import Command, Exclusive, Flags, Group, argument, flag, number, part, switch, whole
+from pronmetric.cli.parser import (
+    Command,
+    Exclusive,
+    Flags,
+    Group,
+    UsageError,
+    argument,
+    flag,
+    number,
+    part,
+    switch,
+    whole,
+)
 from pronmetric.lab.clpp import baseline as clpp_baseline
 from pronmetric.lab.clpp import data as clpp
 from pronmetric.lab.clpp import prepare as clpp_prepare
 from pronmetric.lab.clpp import score as clpp_score
-from pronmetric.lab.clpp.language_models import KenLM, Nltk
+from pronmetric.lab.clpp.features import KINDS
+from pronmetric.lab.clpp.language_models import KenLM, Ngrams
 from pronmetric.output import targets
 from pronmetric.report.text import table
 
@@ -120,8 +133,7 @@ BASELINE = """Predict each slot with an n-gram language model of the target side
 frequent other words and an empty filler (both OTHER) are tried, all slots of a line jointly. The most probable
 sentence is chosen. The penalty of the empty filler is added to the log10 score; --tune chooses it on labelled data."""
 BASELINE_EPILOG = """\
-The language model reads lemmas without tags. --lm needs the package kenlm, --train-lm the package nltk
-(pip install "pronmetric[ngram]").
+The language model reads lemmas without tags. --lm needs the package kenlm (pip install "pronmetric[ngram]").
 
 examples:
   pronmetric clpp baseline --pair de-en --lm news.en.arpa --tune dev.data test.data.filtered -o predictions.txt
@@ -163,7 +175,7 @@ def run_baseline(given: BaselineFlags) -> None:
         model: clpp_baseline.LanguageModel = KenLM(given.lm)
     else:
         assert given.train_lm is not None  # argparse has seen to it
-        model = Nltk(clpp_baseline.sentences(clpp.read(given.train_lm, task), task), order=given.order)
+        model = Ngrams.count(clpp_baseline.sentences(clpp.read(given.train_lm, task), task), order=given.order)
     note = output.Notes(quiet=given.quiet)
     note.begin()
     penalty, tuned = given.none_penalty, ""
@@ -186,38 +198,65 @@ def run_baseline(given: BaselineFlags) -> None:
         print(tuned)
 
 
-TRAIN = """Train a classifier of pronoun slots. Every class counts alike in the loss, as in the official score,
-macro-averaged recall. Two kinds:
-  gru      two layers of GRUs over the words and tags left and right of the slot and of the source pronoun, 50 words on
-           each side, after TurkuNLP, the winner of WMT 2016
-  encoder  a Hugging Face encoder (--encoder) that reads the source and the target with the slot;
-           take a multilingual one
-The model of the epoch with the best macro-averaged recall on --dev is written at the end. The same command resumes a
-stopped run from last.ckpt in the folder, and reaches the same model; the folder also has best.ckpt and logs (CSV,
-TensorBoard)."""
+TRAIN = """Train a classifier of pronoun slots. Every class counts alike, as in the official score, macro-averaged
+recall. Networks, of which the epoch with the best macro-averaged recall on --dev is kept:
+  gru        two layers of GRUs over the words and tags left and right of the slot and of the source pronoun, 50 words
+             on each side, after TurkuNLP, the winner of WMT 2016 (default)
+  attention  the same GRUs, whose states the source pronoun reads by attention (after UKYOTO)
+  --encoder  a Hugging Face encoder that reads the source and the target with the slot; take a multilingual one
+Classifiers of scikit-learn over the source pronoun, words and tags around, nouns before the slot and scores of an
+n-gram model, of which the strength of the norm (or the size of leaves) with the best macro-averaged recall is kept:
+  maxent     logistic regression (after UEDIN and CUNI)
+  svm        a linear support vector machine for each class (after UHELSINKI)
+  two-step   two of these: OTHER or a pronoun, then which pronoun (after UU-Stymne)
+  forest     a random forest (after LIMSI)
+The same command resumes a stopped run of a network from last.ckpt in the folder, and reaches the same model; the folder
+also has best.ckpt and logs (CSV, TensorBoard)."""
 TRAIN_EPILOG = """examples:
   pronmetric clpp train --pair de-en train.data.filtered --dev dev.data.filtered -o model
+  pronmetric clpp train --pair de-en train.data --dev dev.data --classifier maxent -o model
   pronmetric clpp train --pair de-en train.data.filtered --dev dev.data.filtered --encoder xlm-roberta-base -o model"""
+_KIND = Exclusive()
 
 
 class TrainFlags(Flags):
     """The data, the kind of the classifier, and its training."""
 
     data: str = argument(metavar="TRAIN_FILE", help="data file with labels")
-    dev: str = flag(required=True, metavar="FILE", help="data file that chooses the epoch")
+    dev: str = flag(required=True, metavar="FILE", help="data file that chooses the epoch, or the strength")
     of: PairFlags = part(PairFlags)
-    encoder: str | None = flag(metavar="NAME|FOLDER", help="an encoder instead of GRUs")
+    classifier: str | None = flag(
+        exclusive=_KIND, choices=("gru", "attention", *KINDS), help="kind of classifier (default: gru)"
+    )
+    encoder: str | None = flag(exclusive=_KIND, metavar="NAME|FOLDER", help="an encoder instead")
     allow_network: bool = switch("--allow-network", help="fetch --encoder from the Hugging Face hub")
-    epochs: int = flag(type=whole(1), default=10, metavar="N", help="default: 10")
-    batch_size: int = flag("--batch-size", type=whole(1), default=64, metavar="N", help="slots (default: 64)")
-    window: int = flag(type=whole(1), default=50, metavar="N", help="words a side (default: 50)")
+    epochs: int | None = flag(type=whole(1), metavar="N", help="of a network (default: 10)")
+    batch_size: int | None = flag("--batch-size", type=whole(1), metavar="N", help="slots, of a network (default: 64)")
+    window: int | None = flag(
+        type=whole(1), metavar="N", help="words a side (default: 50 for networks, 4 for scikit-learn)"
+    )
     learning_rate: float | None = flag(
         "--learning-rate", type=number(above=0), metavar="X", help="default: 2e-3 for GRUs, 3e-5 for an encoder"
+    )
+    order: int | None = flag(
+        type=whole(0),
+        metavar="N",
+        help="of the n-gram model of scikit-learn's classifiers; 0: none (default: 3)",
     )
     unbalanced: bool = switch(help="every slot counts alike, not every class")
     seed: int = flag(type=whole(0), default=1, metavar="N", help="default: 1")
     output: str = flag("-o", "--output", required=True, metavar="DIR", help="folder of the model")
     quiet: bool = switch(help="no progress on stderr")
+
+    def check(self) -> None:
+        """Refuse flags that the kind does not read."""
+        unread: dict[str, float | None] = {"--order": self.order}
+        if self.classifier in KINDS:
+            unread = {"--epochs": self.epochs, "--batch-size": self.batch_size, "--learning-rate": self.learning_rate}
+        for name, value in unread.items():
+            if value is not None:
+                kind = self.classifier or ("gru" if self.encoder is None else "an encoder")
+                raise UsageError(f"{name} is not read by {kind}: leave it out")
 
 
 def run_train(given: TrainFlags) -> None:
@@ -225,6 +264,42 @@ def run_train(given: TrainFlags) -> None:
     targets.check([], read=[given.data, given.dev, given.encoder], folders=[given.output])
     task = given.of.task
     train, development = clpp.read(given.data, task), clpp.read(given.dev, task)
+    if given.classifier in KINDS:
+        _train_on_features(given, train, development)
+    else:
+        _train_network(given, train, development)
+
+
+def _given(**options: int | None) -> dict[str, int]:
+    """The options that are flags of the command line; the others have their defaults."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _train_on_features(given: TrainFlags, train: Sequence[clpp.Line], development: Sequence[clpp.Line]) -> None:
+    from pronmetric.lab.clpp import feature_classifier
+
+    assert given.classifier is not None  # its kind was looked at
+    options = feature_classifier.FeatureOptions(
+        given.classifier,
+        balanced=not given.unbalanced,
+        seed=given.seed,
+        **_given(window=given.window, order=given.order),
+    )
+    note = output.Notes(quiet=given.quiet)
+    note.begin()
+    made = feature_classifier.train(given.of.task, options, train, development, Path(given.output))
+    name = "leaf" if given.classifier == "forest" else "C"
+    rows = [
+        (f"{one:g}", *(f"{figure:.2f}" for figure in (got.macro.recall, got.macro_in_gold.recall, got.accuracy)))
+        for one, got in made.scores.items()
+    ]
+    print(table((name, "macro R", "macro R of classes there", "accuracy"), rows))
+    note(f"{name}={made.chosen:g} is best")
+    if made.unfinished:
+        note(f"the fit did not converge with {name}={', '.join(f'{one:g}' for one in made.unfinished)}")
+
+
+def _train_network(given: TrainFlags, train: Sequence[clpp.Line], development: Sequence[clpp.Line]) -> None:
     from pronmetric.checkpoint.files import hash_file
     from pronmetric.data.pieces import Subwords
     from pronmetric.lab.clpp import classifier as classifiers
@@ -232,20 +307,18 @@ def run_train(given: TrainFlags) -> None:
     from pronmetric.training.encoders import load_pretrained
 
     options = classifiers.Options(
-        kind=classifiers.GRU if given.encoder is None else classifiers.ENCODER,
-        window=given.window,
+        kind=classifiers.ENCODER if given.encoder is not None else given.classifier or classifiers.GRU,
         rate=given.learning_rate or (2e-3 if given.encoder is None else 3e-5),
-        batch=given.batch_size,
-        epochs=given.epochs,
         balanced=not given.unbalanced,
         seed=given.seed,
+        **_given(window=given.window, batch=given.batch_size, epochs=given.epochs),
     )
     encoder = None
     if given.encoder is not None:
         body, tokenizer = load_pretrained(given.encoder, package=None, dropout=0.1, allow_network=given.allow_network)
         encoder = body, Subwords(tokenizer)
     best = clpp_run.train(
-        task,
+        given.of.task,
         options,
         train,
         development,
@@ -300,7 +373,9 @@ VERB = Group(
             help="data of the task from an aligned and tagged parallel corpus",
         ),
         Command("baseline", BaselineFlags, run_baseline, BASELINE, BASELINE_EPILOG, help="the n-gram baseline"),
-        Command("train", TrainFlags, run_train, TRAIN, TRAIN_EPILOG, help="a classifier: GRUs or an encoder"),
+        Command(
+            "train", TrainFlags, run_train, TRAIN, TRAIN_EPILOG, help="a classifier: a network, or one of features"
+        ),
         Command(
             "predict",
             PredictFlags,

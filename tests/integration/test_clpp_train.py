@@ -42,9 +42,11 @@ def test_windows_read_towards_the_slot(data: Path) -> None:
     assert [window.label for window in found] == ["it", "it"]
 
 
-def test_gru_learns_and_predicts(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("kind", ["gru", "attention"])
+def test_grus_learn_and_predict(kind: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, out = tmp_path / "model", tmp_path / "out"
     flags = ["--pair", "de-en", str(data), "--dev", str(data), "--epochs", "30", "-o", str(model)]
+    flags += ["--classifier", kind]
     assert main(["clpp", "train", *flags, "--batch-size", "4", "--learning-rate", "0.01"]) == 0
     assert "of 120 is best: macro R" in capsys.readouterr().out
     assert main(["clpp", "predict", str(model), str(data), "-o", str(out)]) == 0

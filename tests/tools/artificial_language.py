@@ -88,7 +88,7 @@ def document(drawn: Generator) -> list[Sentence]:
     polite, last_noun, last_verb = drawn.choice(POLITE), None, None
     made: list[Sentence] = []
     for _ in range(SENTENCES):
-        shares = np.array([3, 2, 2, 6 * (last_noun is not None), 3 * (last_verb is not None)], dtype=float)
+        shares = np.array([3, 2, 3, 9 * (last_noun is not None), 8 * (last_verb is not None)], dtype=float)
         kind = drawn.choice(_KINDS, p=shares / shares.sum())
         verb, adverb = int(drawn.integers(len(WORDS.verbs))), int(drawn.integers(len(WORDS.adverbs)))
         name = str(drawn.choice(NAMES))

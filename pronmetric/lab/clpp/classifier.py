@@ -1,7 +1,8 @@
 """Classifiers of cross-lingual pronoun prediction: what they read, how they are made, saved and used.
 
-Two kinds: "gru", after the winner of WMT 2016 (Luotolahti et al. 2016), and "encoder", an encoder of the project that
-reads the source and the target with the slot. Both minimise a cross entropy in which every class counts alike.
+Three kinds of networks: "gru", after the winner of WMT 2016 (Luotolahti et al. 2016); "attention", whose GRUs are read
+by attention (after Dabre et al. 2016); "encoder", an encoder of the project that reads the source and the target with
+the slot. All minimise a cross entropy in which every class counts alike.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
 from pronmetric.lab.clpp import data as clpp
 from pronmetric.lab.clpp.data import Line, Task
+from pronmetric.lab.clpp.feature_classifier import CONFIG, WEIGHTS, FeatureClassifier, FeatureOptions
+from pronmetric.lab.clpp.feature_classifier import read as read_features
+from pronmetric.lab.clpp.features import KINDS
 from pronmetric.lab.clpp.score import Score, tally
 from pronmetric.lab.clpp.slots import STREAMS, SlotEncoder, SlotGru, config_of
 from pronmetric.lab.clpp.windows import Window, windows
@@ -32,8 +36,8 @@ from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.output.targets import AtomicFile
 from pronmetric.text import strict_json
 
-CONFIG, WEIGHTS, WORDS = "clpp.yaml", "model.safetensors", "words.json"
-GRU, ENCODER = "gru", "encoder"
+WORDS = "words.json"
+GRU, ATTENTION, ENCODER = NETWORKS = ("gru", "attention", "encoder")
 _PAD, _UNKNOWN, _FIRST = 0, 1, 2
 
 
@@ -50,7 +54,7 @@ class Reader(Protocol):
 
 
 class Streams:
-    """Words to ids for the GRU classifier: three vocabularies, of target words, tags and source words."""
+    """Words to ids for classifiers with GRUs: three vocabularies, of target words, tags and source words."""
 
     def __init__(self, vocabularies: Sequence[Sequence[str]]) -> None:
         self.vocabularies = [list(words) for words in vocabularies]
@@ -148,8 +152,9 @@ def _example(window: Window, size: int) -> Example:
 class Options:
     """How a classifier is made and trained.
 
-    kind: "gru" or "encoder". window: words on each side. least: occurrences of a word with an id of its own (gru).
-    width, layers: of the GRUs. rate: of learning. balanced: whether every class counts alike; else every slot does.
+    kind: one of NETWORKS. window: words on each side. least: occurrences of a word with an id of its own (gru,
+    attention). width, layers: of the GRUs. rate: of learning. balanced: whether every class counts alike; else every
+    slot does.
     """
 
     kind: str
@@ -202,12 +207,13 @@ class Classifier:
 def make(
     task: Task, options: Options, lines: Sequence[Line], *, encoder: tuple[HuggingFaceEncoder, Subwords] | None
 ) -> Classifier:
-    """A classifier with a new head (encoder) or with random weights (gru), with the words of `lines`."""
+    """A classifier with a new head (encoder) or with random weights (gru, attention), with the words of `lines`."""
     torch.manual_seed(options.seed)
     if encoder is None:
         streams = Streams.count(windows(lines, size=options.window), least=options.least)
         sizes = {"width": options.width, "layers": options.layers, "dropout": options.dropout}
-        model = SlotGru(**streams.sizes, classes=len(task.classes), **sizes)  # type: ignore[arg-type]
+        attention = options.kind == ATTENTION
+        model = SlotGru(**streams.sizes, classes=len(task.classes), attention=attention, **sizes)  # type: ignore[arg-type]
         return Classifier(task, options, model, streams)
     body, pieces = encoder
     texts = Texts(pieces, max_pieces=min(body.max_pieces, 512))
@@ -229,8 +235,8 @@ def save(classifier: Classifier, folder: Path) -> None:
         yaml.safe_dump(config, file, sort_keys=False, allow_unicode=True)
 
 
-def load(folder: Path) -> Classifier:
-    """Read a classifier.
+def load(folder: Path) -> Classifier | FeatureClassifier:
+    """Read a classifier of any kind.
 
     Raises:
         InputError: the folder has none, or its parts do not go together.
@@ -239,8 +245,11 @@ def load(folder: Path) -> Classifier:
         raise InputError(f"expected {CONFIG} and {WEIGHTS}; give a folder of `pronmetric clpp train`", file=folder)
     try:
         config: dict[str, Any] = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
-        task, options = clpp.task(config["pair"]), Options(**config["options"])
-        if options.kind == GRU:
+        task = clpp.task(config["pair"])
+        if config["options"]["kind"] in KINDS:
+            return read_features(task, FeatureOptions(**config["options"]), folder)
+        options = Options(**config["options"])
+        if options.kind != ENCODER:
             model: nn.Module = SlotGru(**config["model"])
             reader: Reader = Streams.load(folder)
         else:
@@ -251,7 +260,7 @@ def load(folder: Path) -> Classifier:
         model.load_state_dict(load_file(folder / WEIGHTS))
     except InputError:
         raise
-    except Exception as error:  # yaml, safetensors, torch and tokenizers have many ways to fail
+    except Exception as error:  # yaml, safetensors, numpy, torch and tokenizers have many ways to fail
         why = str(error).split("\n")[0]
         raise InputError(f"broken classifier ({why}); train it again", file=folder) from error
     return Classifier(task, options, model, reader)

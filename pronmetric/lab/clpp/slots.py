@@ -3,6 +3,9 @@
 Relative to TurkuNLP's system (Luotolahti et al. 2016): two layers of GRUs read words and tags left and right of the
 slot and of the aligned source pronoun towards it; the last states, with the vector of the source pronoun, are
 classified. The system's concatenated word-and-tag vectors are left out.
+
+Relative to the Kyoto system (Dabre et al. 2016), GRUs with attention: the streams are those of the GRU classifier, and
+the source pronoun's vector asks for what is read of each.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from typing import Any
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from pronmetric.nn.encoder import Encoder, word_states
 
@@ -30,16 +33,28 @@ class SlotGru(nn.Module):
         width: of vectors and of GRU states.
         layers: of each GRU.
         dropout: of vectors and of what is classified.
+        attention: whether all states of a stream are read, with an additive attention (Bahdanau et al. 2015), not only
+            the last one.
     """
 
     def __init__(
-        self, *, words: int, tags: int, sources: int, classes: int, width: int, layers: int, dropout: float
+        self,
+        *,
+        words: int,
+        tags: int,
+        sources: int,
+        classes: int,
+        width: int,
+        layers: int,
+        dropout: float,
+        attention: bool = False,
     ) -> None:
         super().__init__()
         sizes = (words, words, tags, tags, sources, sources)
         tables = [nn.Embedding(size, width, padding_idx=0) for size in (words, tags, sources)]
         self.tables = nn.ModuleList(tables)
         self.grus = nn.ModuleList(nn.GRU(width, width, layers, batch_first=True) for _ in sizes)
+        self.attentions = nn.ModuleList(StateAttention(width) for _ in sizes) if attention else None
         self.dropout = nn.Dropout(dropout)
         self.hidden = nn.Linear((STREAMS + 1) * width, width)
         self.out = nn.Linear(width, classes)
@@ -52,15 +67,40 @@ class SlotGru(nn.Module):
     ) -> Float[Tensor, "batch classes"]:
         """Logits; real words stand first in a stream, and an empty stream gives zeros."""
         lengths = mask.sum(2)  # (batch, streams)
-        states = [self.dropout(self.tables[2](pronoun))]
+        asked = self.dropout(self.tables[2](pronoun))  # (batch, width)
+        states = [asked]
         for number, gru in enumerate(self.grus):
             x = self.dropout(self.tables[number // 2](streams[:, number]))  # (batch, words, width)
             length = lengths[:, number].clamp(min=1).cpu()
             packed = pack_padded_sequence(x, length, batch_first=True, enforce_sorted=False)
-            last = gru(packed)[1][-1]  # (batch, width)
-            states.append(last * (lengths[:, number] > 0)[:, None])
+            found, last = gru(packed)
+            read = last[-1]  # (batch, width)
+            if self.attentions is not None:
+                every = pad_packed_sequence(found, batch_first=True, total_length=x.shape[1])[0]
+                read = self.attentions[number](every, mask[:, number], asked)
+            states.append(read * (lengths[:, number] > 0)[:, None])
         joined = self.dropout(torch.cat(states, dim=1))  # (batch, 7 * width)
         return self.out(self.dropout(torch.tanh(self.hidden(joined))))
+
+
+class StateAttention(nn.Module):
+    """The mean of states by an additive attention: energies v . tanh(W state + U asked) (Bahdanau et al. 2015)."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.state, self.asked = nn.Linear(width, width), nn.Linear(width, width, bias=False)
+        self.energy = nn.Linear(width, 1, bias=False)
+
+    def forward(
+        self,
+        states: Float[Tensor, "batch words width"],
+        mask: Bool[Tensor, "batch words"],
+        asked: Float[Tensor, "batch width"],
+    ) -> Float[Tensor, "batch width"]:
+        """What is read; of an empty stream, a row without a real word, all states alike."""
+        energies = self.energy(torch.tanh(self.state(states) + self.asked(asked)[:, None]))[..., 0]  # (batch, words)
+        lowest = torch.finfo(energies.dtype).min
+        return (energies.masked_fill(~mask, lowest).softmax(1)[..., None] * states).sum(1)
 
 
 class SlotEncoder(nn.Module):
@@ -113,4 +153,5 @@ def config_of(model: SlotGru) -> dict[str, Any]:
     gru = model.grus[0]
     assert isinstance(gru, nn.GRU)
     sizes = {"words": words, "tags": tags, "sources": sources, "classes": model.out.out_features}
-    return {**sizes, "width": gru.hidden_size, "layers": gru.num_layers, "dropout": model.dropout.p}
+    more = {"dropout": model.dropout.p, "attention": model.attentions is not None}
+    return {**sizes, "width": gru.hidden_size, "layers": gru.num_layers, **more}

@@ -36,7 +36,7 @@ def windows(lines: Sequence[Line], *, size: int) -> Iterator[Window]:
     """Each slot of the lines, with at most `size` words on each side."""
     for number, line in enumerate(lines):
         words = [MARK if SLOT.fullmatch(token) else bare(token).lower() for token in line.target]
-        tags = [MARK if SLOT.fullmatch(token) else _tag(token) for token in line.target]
+        tags = [MARK if SLOT.fullmatch(token) else tag_of(token) for token in line.target]
         source = [word.lower() for word in line.source]
         for k, (at, s) in enumerate(zip(line.slots, line.sources, strict=True)):
             yield Window(
@@ -54,6 +54,7 @@ def _around(words: Sequence[str], at: int, size: int) -> tuple[tuple[str, ...], 
     return tuple(words[max(0, at - size) : at]), tuple(reversed(words[at + 1 : at + 1 + size]))
 
 
-def _tag(token: str) -> str:
+def tag_of(token: str) -> str:
+    """The tag of a target token; "" where it has none."""
     word, mark, tag = token.rpartition("|")
     return tag if mark and word else ""

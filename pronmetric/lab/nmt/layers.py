@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 SELF = "self"
@@ -26,6 +28,23 @@ class Memory(NamedTuple):
 
     states: Float[Tensor, "batch pieces width"]
     mask: Bool[Tensor, "batch pieces"]
+
+
+@dataclass
+class Past:
+    """What a decoder keeps of the pieces that it has read, so that a search gives it only the next ones.
+
+    pieces: their number. grown: what each module keeps of them, tensors with a row for each text, which grow by piece.
+    fixed: the keys, values and mask of each memory.
+    """
+
+    pieces: int = 0
+    grown: dict[nn.Module, tuple[Tensor, ...]] = field(default_factory=dict)
+    fixed: dict[nn.Module, tuple[Tensor, ...]] = field(default_factory=dict)
+
+    def choose(self, rows: Int[Tensor, " batch"]) -> None:
+        """Go on with these rows; a row and the one that it replaces read the same memories."""
+        self.grown = {module: tuple(part[rows] for part in parts) for module, parts in self.grown.items()}
 
 
 class Reading(NamedTuple):
@@ -152,8 +171,15 @@ class Recurrent(nn.Module):
         super().__init__()
         self.gru = nn.GRU(width, width if causal else width // 2, batch_first=True, bidirectional=not causal)
 
-    def forward(self, x: Float[Tensor, "batch pieces width"], own: Memory) -> Float[Tensor, "batch pieces width"]:
-        """The states; zero where the mask is False."""
+    def forward(
+        self, x: Float[Tensor, "batch pieces width"], own: Memory, past: Past | None = None
+    ) -> Float[Tensor, "batch pieces width"]:
+        """The states; zero where the mask is False, but for a text that goes on from `past`."""
+        if past is not None:
+            before = past.grown[self][0].transpose(0, 1).contiguous() if self in past.grown else None
+            states, last = self.gru(x, before)
+            past.grown[self] = (last.transpose(0, 1),)
+            return states
         packed = pack_padded_sequence(x, own.mask.sum(1).cpu(), batch_first=True, enforce_sorted=False)
         return pad_packed_sequence(self.gru(packed)[0], batch_first=True, total_length=x.shape[1])[0]
 
@@ -163,19 +189,45 @@ class Attention(nn.Module):
 
     def __init__(self, sizes: Sizes, *, width: int, causal: bool) -> None:
         super().__init__()
-        self.attention = nn.MultiheadAttention(
-            sizes.width, sizes.heads, dropout=sizes.dropout, kdim=width, vdim=width, batch_first=True
-        )
-        self.causal = causal
+        self.queries = nn.Linear(sizes.width, sizes.width)
+        self.keys, self.values = nn.Linear(width, sizes.width), nn.Linear(width, sizes.width)
+        self.out = nn.Linear(sizes.width, sizes.width)
+        for linear in (self.queries, self.keys, self.values, self.out):
+            nn.init.xavier_uniform_(linear.weight)
+            nn.init.zeros_(linear.bias)
+        self.heads, self.dropout, self.causal = sizes.heads, sizes.dropout, causal
 
-    def forward(self, x: Float[Tensor, "batch pieces width"], memory: Memory) -> Float[Tensor, "batch pieces width"]:
-        """What is read for each piece."""
-        later = None
-        if self.causal:
-            later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device).triu(1)
-        return self.attention(
-            x, memory.states, memory.states, key_padding_mask=~memory.mask, attn_mask=later, need_weights=False
-        )[0]
+    def forward(
+        self, x: Float[Tensor, "batch pieces width"], memory: Memory, past: Past | None = None
+    ) -> Float[Tensor, "batch pieces width"]:
+        """What is read for each piece; the pieces go on from `past`, which takes them in."""
+        keys, values, mask = self._read(memory, past)
+        there = mask[:, None, None]  # (batch, 1, 1, read)
+        if self.causal and x.shape[1] > 1:
+            seen = torch.ones(x.shape[1], mask.shape[1], dtype=torch.bool, device=x.device)
+            there = there & seen.tril(mask.shape[1] - x.shape[1])  # (batch, 1, pieces, read)
+        read = scaled_dot_product_attention(
+            *(self._split(each) for each in (self.queries(x), keys, values)),
+            attn_mask=there,
+            dropout_p=self.dropout if self.training else 0.0,
+        )  # (batch, heads, pieces, width / heads)
+        return self.out(read.transpose(1, 2).flatten(2))
+
+    def _read(self, memory: Memory, past: Past | None) -> tuple[Tensor, ...]:
+        """Keys and values (batch, read, width), and the mask (batch, read)."""
+        if past is not None and self in past.fixed:
+            return past.fixed[self]
+        found: tuple[Tensor, ...] = self.keys(memory.states), self.values(memory.states), memory.mask
+        if past is not None and not self.causal:
+            past.fixed[self] = found
+        elif past is not None:
+            if self in past.grown:
+                found = tuple(torch.cat(pair, dim=1) for pair in zip(past.grown[self], found, strict=True))
+            past.grown[self] = found
+        return found
+
+    def _split(self, states: Float[Tensor, "batch pieces width"]) -> Float[Tensor, "batch heads pieces part"]:
+        return states.unflatten(2, (self.heads, -1)).transpose(1, 2)
 
 
 class Sublayer(nn.Module):
@@ -198,11 +250,12 @@ class Sublayer(nn.Module):
         x: Float[Tensor, "batch pieces width"],
         mask: Bool[Tensor, "batch pieces"],
         memories: Mapping[str, Memory],
+        past: Past | None,
     ) -> Float[Tensor, "batch pieces width"]:
         """The new states."""
         y = self.norm(x)
         own = Memory(y, mask)
-        read = [reader(y, own if name == SELF else memories[name]) for name, reader in self.readers.items()]
+        read = [reader(y, own if name == SELF else memories[name], past) for name, reader in self.readers.items()]
         return self.combination(x, read)
 
 
@@ -228,10 +281,11 @@ class Layer(nn.Module):
         x: Float[Tensor, "batch pieces width"],
         mask: Bool[Tensor, "batch pieces"],
         memories: Mapping[str, Memory],
+        past: Past | None,
     ) -> Float[Tensor, "batch pieces width"]:
         """The new states."""
         for sublayer in self.sublayers.values():
-            x = sublayer(x, mask, memories)
+            x = sublayer(x, mask, memories, past)
         return x + self.feedforward(x)
 
 
@@ -250,15 +304,16 @@ class Stack(nn.Module):
         memories: Mapping[str, Memory] | None = None,
         *,
         below: Iterable[nn.Module] = (),
+        past: Past | None = None,
     ) -> Float[Tensor, "batch pieces width"]:
-        """The states of the top; `below`: layers of another stack under these."""
+        """The states of the top; `below`: layers of another stack under these; `past`: of a text that goes on."""
         for layer in (*below, *self.layers):
-            x = layer(x, mask, memories or {})
+            x = layer(x, mask, memories or {}, past)
         return self.norm(x)
 
 
-def positions(count: int, width: int, device: torch.device) -> Float[Tensor, "count width"]:
-    """Sinusoids of each position (Vaswani et al. 2017, section 3.5)."""
+def positions(start: int, end: int, width: int, device: torch.device) -> Float[Tensor, "count width"]:
+    """Sinusoids of the positions from `start` to before `end` (Vaswani et al. 2017, section 3.5)."""
     rates = torch.exp(torch.arange(0, width, 2, device=device) * (-math.log(10_000.0) / width))  # (width / 2)
-    angles = torch.arange(count, device=device)[:, None] * rates  # (count, width / 2)
+    angles = torch.arange(start, end, device=device)[:, None] * rates  # (count, width / 2)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)

@@ -33,6 +33,7 @@ from pronmetric.lab.nmt.layers import (
     SELF,
     Layer,
     Memory,
+    Past,
     Plan,
     Reading,
     Sizes,
@@ -175,12 +176,24 @@ class Network(nn.Module):
         return Memory(self.encoder(x, mask, memories), mask)
 
     def states(
-        self, ids: Int[Tensor, "batch pieces"], memories: Memories, *, base: bool = False
-    ) -> Float[Tensor, "batch pieces width"]:
-        """The states of the decoder, that of a piece for the next one; base: of CADec, those of the first decoder."""
-        x, mask = self._embed(ids, "target")
+        self,
+        ids: Int[Tensor, "batch pieces"],
+        memories: Memories,
+        *,
+        base: bool = False,
+        past: Past | None = None,
+    ) -> Float[Tensor, "batch new_pieces width"]:
+        """The states of the decoder, that of a piece for the next one.
+
+        base: of CADec, those of the first decoder. past: of the first pieces of these texts; there are states of the
+        others only, which it takes in.
+        """
+        x, mask = self._embed(ids, "target", start=0 if past is None else past.pieces)
         decoder = self.second if self.system == CADEC and not base else self.decoder
-        return decoder(x, mask, memories)
+        made = decoder(x, mask, memories, past=past)
+        if past is not None:
+            past.pieces = ids.shape[1]
+        return made
 
     def logits(self, states: Float[Tensor, "*rows width"]) -> Float[Tensor, "*rows vocabulary"]:
         """The logits of the next pieces; their matrix is that of the target's embeddings."""
@@ -193,10 +206,13 @@ class Network(nn.Module):
         return table
 
     def _embed(
-        self, ids: Int[Tensor, "batch pieces"], side: str
-    ) -> tuple[Float[Tensor, "batch pieces width"], Bool[Tensor, "batch pieces"]]:
-        x = self._table(side)(ids) * math.sqrt(self.shape.width)  # (batch, pieces, width)
-        return self.dropout(x + positions(ids.shape[1], self.shape.width, ids.device).to(x.dtype)), ids != PAD
+        self, ids: Int[Tensor, "batch pieces"], side: str, *, start: int = 0
+    ) -> tuple[Float[Tensor, "batch new_pieces width"], Bool[Tensor, "batch new_pieces"]]:
+        """The pieces from `start` on."""
+        new = ids[:, start:]
+        x = self._table(side)(new) * math.sqrt(self.shape.width)  # (batch, new_pieces, width)
+        places = positions(start, ids.shape[1], self.shape.width, ids.device)
+        return self.dropout(x + places.to(x.dtype)), new != PAD
 
     def _base_states(
         self, sentences: Int[Tensor, "batch texts pieces"], drafts: Int[Tensor, "batch texts draft_pieces"]

@@ -8,12 +8,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pronmetric.lab.nmt.layers import Memory
+from pronmetric.lab.nmt.layers import Memory, Past
 from pronmetric.lab.nmt.network import Memories
 from pronmetric.lab.nmt.pieces import BEGIN, CONTEXT, END, PAD, SEPARATOR
 
-Next = Callable[[Tensor, Memories], Tensor]
-"""Logits (rows, vocabulary) of the next piece of each text (rows, pieces), given the memories of the rows."""
+Next = Callable[[Tensor, Memories, Past], Tensor]
+"""Logits (rows, vocabulary) of the next piece of each text (rows, pieces), given the memories of the rows.
+
+The past is of each text but for its last piece; it is empty in the first call.
+"""
 
 
 def search(
@@ -42,6 +45,7 @@ def search(
     rows, device = len(prefixes), next(iter(memories.values())).states.device
     wide = {name: Memory(*(part.repeat_interleave(beam, 0) for part in memory)) for name, memory in memories.items()}
     ids = torch.full((rows * beam, 1), BEGIN, device=device)
+    past = Past()
     totals = torch.full((rows, beam), -torch.inf, device=device)
     totals[:, 0] = 0.0
     begins = torch.tensor([len(prefix) for prefix in prefixes], device=device)[:, None]  # (rows, 1)
@@ -50,7 +54,7 @@ def search(
     ended = done  # with END; the others that are done were cut
     limits = torch.tensor(most, device=device)[:, None]  # (rows, 1)
     for length in range(1, int((begins + limits).max())):
-        logits = step(ids, wide).float()
+        logits = step(ids, wide, past).float()
         logits[:, [PAD, BEGIN, SEPARATOR, CONTEXT]] = -torch.inf
         scores = logits.log_softmax(-1).unflatten(0, (rows, beam))  # (rows, beam, vocabulary)
         _force(scores, prefixes, done, length)
@@ -69,6 +73,7 @@ def search(
         done = ended | (lengths >= limits)
         if bool(done.all()):
             break
+        past.choose(at)
     ranks = totals / lengths.clamp(min=1) ** penalty  # (rows, beam)
     best = torch.where(ended, ranks, ranks.clamp(min=-1e6) - 1e6).argmax(1)
     texts = ids.unflatten(0, (rows, beam))[torch.arange(rows, device=device), best].tolist()

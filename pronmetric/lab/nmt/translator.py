@@ -14,6 +14,7 @@ from transformers import AutoTokenizer
 from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
 from pronmetric.lab.nmt.data import Passage, Reader, Row, with_draft
+from pronmetric.lab.nmt.layers import Past
 from pronmetric.lab.nmt.network import SOURCE, Batch, Memories, Network
 from pronmetric.lab.nmt.pieces import BEGIN, END, PAD, Pieces
 from pronmetric.lab.nmt.search import search
@@ -182,8 +183,8 @@ class Translator:
         base: bool = False,
         noise: torch.Generator | None = None,
     ) -> list[list[int]]:
-        def step(ids: torch.Tensor, read: Memories) -> torch.Tensor:
-            return self.network.logits(self.network.states(ids, read, base=base)[:, -1])
+        def step(ids: torch.Tensor, read: Memories, past: Past) -> torch.Tensor:
+            return self.network.logits(self.network.states(ids, read, base=base, past=past)[:, -1])
 
         return search(
             step,

@@ -88,23 +88,34 @@ def test_the_penalty_is_tuned_by_macro_recall() -> None:
     assert [scores[one].accuracy for one in (0.0, -2.0)] == [0, 100]
 
 
-def test_a_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "kenlm", None)
-    monkeypatch.setitem(__import__("sys").modules, "nltk.lm", None)
-    for make in (lambda: language_models.KenLM("x"), lambda: language_models.Nltk([["a"]], order=2)):
-        with pytest.raises(MissingExtra, match=r'pip install "pronmetric\[ngram\]"'):
-            make()
+    with pytest.raises(MissingExtra, match=r'pip install "pronmetric\[ngram\]"'):
+        language_models.KenLM("x")
 
 
-def test_nltk_model_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("nltk", reason="needs the extra ngram")
-    model = language_models.Nltk([["she", "go"]] * 3 + [["he", "sit"]], order=2)
-    # Witten-Bell: P(she | <s>) = 3/6 + 2/6 P(she); of 12 words that are counted 3 are she, 4 </s>, 4 unknown or <s> ...
-    assert model(["she"], whole=False) > model(["he"], whole=False)
-    whole = model(["she", "go"], whole=True)
-    assert math.isclose(whole, model(["she", "go"], whole=False) + model._log("</s>", ("go",)))
+SENTENCES = [["she", "go"]] * 3 + [["he", "sit"]]
+BY_HAND = {
+    # of 12 words she and go are 3 each, </s> 4, unknown ones 2: with 4 possible words P(she) = (3 + 4 / 4) / (12 + 4)
+    "she": 3.5 / 6,  # after <s>, which is 4 times before 2 words: (3 + 2 * 0.25) / (4 + 2)
+    "go": 3.25 / 4,  # after she: (3 + 1 * 0.25) / (3 + 1)
+    "</s>": 3.3125 / 4,  # after go: (3 + 1 * 0.3125) / (3 + 1), as P(</s>) = (4 + 1) / 16
+}
+
+
+def test_the_trained_model_by_hand() -> None:
+    model = language_models.Ngrams.count(SENTENCES, order=2)
+    logs = [math.log10(one) for one in BY_HAND.values()]
+    assert model(["she"], whole=False) == pytest.approx(logs[0])
+    assert model(["she", "go"], whole=True) == pytest.approx(sum(logs))
+    assert model.between((), "she", ("go", "x")) == pytest.approx(sum(logs[:2]))  # x is out of its reach
+    assert model.between(("x", "she"), "", ()) == pytest.approx(math.log10(0.3125 / 4))
+    assert sum(10 ** model([word], whole=False) for word in ("she", "go", "</s>", "x")) == pytest.approx(1)
     with pytest.raises(InputError, match="got none"):
-        language_models.Nltk([], order=2)
+        language_models.Ngrams.count([], order=2)
+
+
+def test_a_trained_model_predicts_the_slots(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = ["she\tshe\tsie geht\tREPLACE_0 go|VERB\t0-0 1-1", "he\the\ter sitzt\tREPLACE_0 sit|VERB\t0-0 1-1"]
     (tmp_path / "d").write_text("".join(f"{row}\n" for row in rows * 4), encoding="utf-8")
     paths = ["--train-lm", f"{tmp_path}/d", "--order", "2", f"{tmp_path}/d", "-o", f"{tmp_path}/p"]

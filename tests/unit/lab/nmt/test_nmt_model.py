@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
 from pronmetric.lab.nmt.layers import (
     GATE,
@@ -21,15 +22,17 @@ from pronmetric.lab.nmt.layers import (
     Hierarchy,
     Layer,
     Memory,
+    Past,
     Reading,
     Recurrent,
     Sizes,
 )
-from pronmetric.lab.nmt.network import CONTEXT, SOURCE, Memories
+from pronmetric.lab.nmt.network import CONTEXT, SOURCE, Memories, Network
 from pronmetric.lab.nmt.pieces import BEGIN, END, SEPARATOR, Pieces
 from pronmetric.lab.nmt.search import search
 from pronmetric.lab.nmt.settings import Shape
 from pronmetric.lab.nmt.translator import Translator
+from pronmetric.nn.encoder import HuggingFaceEncoder
 
 SIZES = Sizes(width=8, heads=2, feedforward=16, dropout=0.0, cell="attention")
 SWITCHES: dict[str, dict[str, Any]] = {
@@ -74,6 +77,50 @@ def test_neither_padding_nor_the_size_of_a_batch_changes_anything(name: str) -> 
     made = [model.translate(documents, beam=2, penalty=1.0, batch_size=size) for size in (3, 1)]
     assert made[0] == made[1]
     assert [len(one) for one in made[0]] == [3, 1, 1] and made[0][0][1] == ""
+
+
+@pytest.mark.parametrize("name", [*SWITCHES, "bert_fused"])
+def test_a_search_that_keeps_states_finds_what_one_that_computes_them_anew_finds(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    model = make_fused(tmp_path) if name == "bert_fused" else make(**SWITCHES[name])
+    model.network.double()
+    for parameter in model.network.parameters():
+        parameter.data *= 2.0  # translations that differ from sentence to sentence
+    documents = [["the lamp is old", "", "it shines"], ["it shines and shines", "old"], ["old"]]
+
+    def found() -> list[Any]:
+        made: list[Any] = [model.translate(documents, beam=3, penalty=1.0, batch_size=2)]
+        if name in ("none", "cadec"):
+            noise = torch.Generator().manual_seed(1)
+            made.append(model.draft_pieces(model.reader.pieces.encode(TEXT), batch_size=2, noise=noise))
+        return made
+
+    steps: list[int] = []
+    states = Network.states
+
+    def anew(network: Network, ids: Tensor, memories: Memories, *, base: bool = False, past: Any = None) -> Tensor:
+        steps.append(past is not None)
+        return states(network, ids, memories, base=base)
+
+    kept = found()
+    with monkeypatch.context() as patch:
+        patch.setattr(Network, "states", anew)
+        model._drafts.clear()
+        assert found() == kept
+    assert sum(steps) > 20 and len({text for texts in kept[0] for text in texts}) > 3
+
+
+def make_fused(folder: Path) -> Translator:
+    """bert_fused with an encoder of random weights."""
+    from transformers import AutoModel, AutoTokenizer
+
+    from tests.tools.artificial_language import write_encoder
+
+    write_encoder(folder, sorted({word for text in TEXT for word in text.split()}))
+    bert = HuggingFaceEncoder(AutoModel.from_pretrained(folder)), Subwords(AutoTokenizer.from_pretrained(folder))
+    torch.manual_seed(1)
+    return Translator.make(make_shape(bert_fused="x"), Pieces.train(TEXT, size=300), bert=bert).to("cpu")
 
 
 @pytest.mark.parametrize("name", SWITCHES)
@@ -161,7 +208,7 @@ def test_a_layer_names_its_sublayers_by_what_they_read_first() -> None:
 def table(*rows: list[float]) -> Any:
     """A model of the next piece by the number of pieces so far, with seven pieces: 5 and 6 are words."""
 
-    def step(ids: Tensor, memories: Memories) -> Tensor:
+    def step(ids: Tensor, memories: Memories, past: Past) -> Tensor:
         return torch.tensor(rows[min(ids.shape[1], len(rows)) - 1]).repeat(len(ids), 1)
 
     return step
@@ -175,7 +222,7 @@ def test_the_search_finds_the_best_of_all_texts() -> None:
     torch.manual_seed(3)
     weights = torch.randn(7, 7)
 
-    def step(ids: Tensor, memories: Memories) -> Tensor:
+    def step(ids: Tensor, memories: Memories, past: Past) -> Tensor:
         return weights[ids[:, -1]]
 
     allowed = weights.clone()
