@@ -21,9 +21,9 @@ batches (see the example in the documentation). Its metadata holds the signature
 Hugging Face encoder can be exported. This needs: pip install "pronmetric[onnx]"
 
 --bits: matrices become integers of 6, 7 or 8 bits with a scale for each row, the rest half precision, in files below
-50 MB. An integer takes a byte; with fewer bits the files compress better. A matrix that was rounded to fewer bits before
-keeps these. Loading gives fp32 weights again, so everything else works as before, and scores differ slightly. With --data the copy is calibrated anew, and its tie
-thresholds and what decides are chosen anew; else they are kept."""
+50 MB. An integer takes a byte; with fewer bits the files compress better. A matrix that was rounded to fewer bits
+before keeps these. Loading gives fp32 weights again, so everything else works as before, and scores differ slightly.
+With --data the copy is calibrated anew, and its tie thresholds and what decides are chosen anew; else they are kept."""
 EPILOG = """examples:
   pronmetric export default --onnx -o default.onnx
   pronmetric export runs/average --bits 8 --data runs/wmt21-23 -o runs/average7"""
