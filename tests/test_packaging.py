@@ -134,6 +134,11 @@ def test_the_wheel_holds_the_tree_and_nothing_else(wheel: Path) -> None:
     assert names == tree()
 
 
+def test_the_wheel_is_smaller_than_100_mb(wheel: Path) -> None:
+    """The limit of the package index for a file."""
+    assert wheel.stat().st_size < 100_000_000
+
+
 def test_the_wheel_names_its_licence_and_its_command(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         info = f"pronmetric-{__version__}.dist-info"

@@ -152,6 +152,11 @@ def read(record: type[F], given: Mapping[str, Any]) -> F:
     return record(**values)
 
 
+def unset(record: type[F]) -> F:
+    """The record with none of its flags given."""
+    return record()
+
+
 def _check(task: Flags) -> None:
     """The checks of a record, then those of its parts."""
     task.check()

@@ -21,6 +21,7 @@ from pronmetric.cli.parser import (
     part,
     require_one,
     switch,
+    unset,
     whole,
 )
 from pronmetric.cli.run import ScoringRun
@@ -272,7 +273,7 @@ class ScoreFlags(SetFlags):
         if self.name == suite_all.ALL:
             self._check_all()
             return
-        if self.baselines != BaselineFlags():
+        if self.baselines != unset(BaselineFlags):
             raise UsageError("--language-model and --comet go with ALL; a model of one set follows --seq2seq")
         judged, seq2seq = self.judged, self.by_seq2seq
         given = {
@@ -306,8 +307,8 @@ class ScoreFlags(SetFlags):
 
     def _check_all(self) -> None:
         """Refuse flags of a single set."""
-        parts = (self.judged, JudgedFlags()), (self.judging, JudgingFlags()), (self.by_seq2seq, Seq2seqFlags())
-        given = {name: value != vars(default)[name] for part, default in parts for name, value in vars(part).items()}
+        parts: tuple[Flags, ...] = self.judged, self.judging, self.by_seq2seq
+        given = {name: value != vars(unset(type(one)))[name] for one in parts for name, value in vars(one).items()}
         given |= {name: vars(self)[name] is not None for name in ("documents", "save_scores", "plot")}
         if extra := [f"--{name.replace('_', '-')}" for name, is_given in given.items() if is_given]:
             raise UsageError(f"ALL scores by --model and baselines; {' and '.join(extra)} goes with a single set")

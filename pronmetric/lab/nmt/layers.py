@@ -206,11 +206,10 @@ class Attention(nn.Module):
         if self.causal and x.shape[1] > 1:
             seen = torch.ones(x.shape[1], mask.shape[1], dtype=torch.bool, device=x.device)
             there = there & seen.tril(mask.shape[1] - x.shape[1])  # (batch, 1, pieces, read)
-        read = scaled_dot_product_attention(
-            *(self._split(each) for each in (self.queries(x), keys, values)),
-            attn_mask=there,
-            dropout_p=self.dropout if self.training else 0.0,
-        )  # (batch, heads, pieces, width / heads)
+        dropout = self.dropout if self.training else 0.0
+        query, key, value = (self._split(each) for each in (self.queries(x), keys, values))
+        read = scaled_dot_product_attention(query, key, value, attn_mask=there, dropout_p=dropout)
+        # (batch, heads, pieces, width / heads)
         return self.out(read.transpose(1, 2).flatten(2))
 
     def _read(self, memory: Memory, past: Past | None) -> tuple[Tensor, ...]:
