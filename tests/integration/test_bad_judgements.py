@@ -447,7 +447,10 @@ GAP_ROWS: dict[str, tuple[Sequence[str], str]] = {
     "GAP past the end": ((*GAP_ROW[:3], "999", "u"), "expected 'She' at 999"),
     "GAP no pronoun": (("x-1", "Anna came.", "", "0", "u"), "expected '' at 0"),
     "GAP a name": (("x-1", "Anna came.", "Anna", "0", "u"), "expected he, she or a case of theirs"),
-    "GAP four cells": (GAP_ROW[:4], "expected 5 columns as in the first line, got 4"),
+    "GAP four cells": (
+        GAP_ROW[:4],
+        "expected a GAP file with 5 tab-separated columns",
+    ),
 }
 NBEST = {
     "n-best without bars": ("0 ||| She left.\nHe left.\n", 2, 'expected "number ||| text"'),
@@ -600,7 +603,9 @@ def cases() -> Iterator[Case]:
 
     for name, (row, says) in GAP_ROWS.items():
         yield Case(name, ("evaluate",), tabs(GAP_HEAD, (*GAP_ROW[:4], "u"), ("x-2", *row[1:])), 3, says)
-    yield Case("GAP header only", ("evaluate",), tabs(GAP_HEAD), None, "holds no item")
+    yield Case(
+        "GAP header only", ("evaluate",), tabs(GAP_HEAD), None, "no rows: expected a GAP file, one item on each line"
+    )
     yield Case("GAP without URL", ("evaluate",), tabs(GAP_HEAD[:4], GAP_ROW[:4]), 1, "whose first line names URL")
     yield Case("GAP the same ID", ("evaluate",), tabs(GAP_HEAD, GAP_ROW, GAP_ROW), None, "duplicate ID x-1")
 

@@ -28,6 +28,8 @@ from pronmetric.text.entry import Entry
 from pronmetric.text.lines import iter_lines, read_lines
 
 PRONOUNS = ("sie", "er", "es", "il", "elle", "elles", "ils")
+ENGLISH = ("he", "she", "it", "they")
+"""The reference pronouns of sets into English, of `suite build contrastive`."""
 PAIR, LOCATION, DISTANCE, BY = "pronoun pair", "antecedent location", "distance", "antecedent by"
 LANGUAGE = "de"
 _LOCATIONS = {True: "same segment", False: "earlier segment", None: "unknown"}
@@ -38,7 +40,7 @@ ABOUT = About(
     name="contrapro",
     title="ContraPro (Müller et al., WMT 2018); en-fr: Lopes et al., EAMT 2020",
     languages="en-de, en-fr",
-    targets=("de", "fr", "en"),
+    targets=("de", "fr"),
     phenomena="translation of ambiguous pronouns (it, they)",
     judged=("scores", "translations"),
     by=PAIR,
@@ -83,13 +85,15 @@ def _item(entry: Entry, number: int, documents: Documents | None, reading: Readi
     elif reading.context:
         before = _held(entry, "src context", reading.context), _held(entry, "ref context", reading.context)
     by = {BY: entry.string(BY)} if BY in entry.record else {}
-    pair = f"{entry.string('src pronoun')}:{entry.string('ref pronoun')}".lower()
+    pronoun = entry.string("ref pronoun").lower()
+    pair = f"{entry.string('src pronoun').lower()}:{pronoun}"
     location = _LOCATIONS[entry.one_of("intrasegmental", (True, False, None))]
     return Item(
         id=str(number),
         candidates=tuple(Candidate(source, target, *before) for target in (reference, *errors)),
         groups={PAIR: pair, LOCATION: location, DISTANCE: str(distance) if distance <= 3 else ">3", **by},
         document=document,
+        language="en" if pronoun in ENGLISH else "",
     )
 
 
