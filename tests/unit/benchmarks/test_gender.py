@@ -1,4 +1,4 @@
-"""The benchmark of gendered pronouns: the pronouns that it takes from the development passages, its figures and table."""
+"""The benchmark of gendered pronouns: what it takes from the development passages, its figures and its table."""
 
 from __future__ import annotations
 
