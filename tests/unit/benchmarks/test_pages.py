@@ -14,8 +14,10 @@ from benchmarks.checkpoint import (
     intervals,
     paper_wmt13,
     people_page,
+    pronoun_prediction,
     segment_level,
     system_level,
+    translation_models,
 )
 from benchmarks.cost import board, bulk, prepare, study_load, training_memory
 from pronmetric.checkpoint import config, locate
@@ -24,6 +26,7 @@ PAGES = sorted(path.name for path in pages.PUBLISHED.glob("*.md"))
 WRITERS = {
     "board.md": board.page,
     "bulk.md": bulk.page,
+    "clpp-comparison.md": pronoun_prediction.page,
     "intervals.md": intervals.page,
     "paper-wmt13.md": paper_wmt13.page,
     "people.md": people_page.page,
@@ -32,6 +35,7 @@ WRITERS = {
     "study-load.md": study_load.page,
     "system-level.md": system_level.page,
     "training-memory.md": training_memory.page,
+    "translation-models.md": translation_models.page,
 }  # pages that are all of the JSON
 HEAD = 5  # lines
 _HASH = re.compile(r"`([0-9a-f]{8})`")
