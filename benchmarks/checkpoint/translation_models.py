@@ -57,7 +57,7 @@ COLUMNS += [(language.ELLIPSIS, "1")]
 
 def measure(work: Path, name: str, overrides: Sequence[str]) -> dict[str, Any]:
     """Train a system and score it on each set; accuracy by set and distance."""
-    folder = work / name.replace(" ", "").replace(",", "-")
+    folder = work / name.replace(" ", "").replace(",", "-").replace("=", "")  # "=" has a meaning in overrides
     given = {"init": f"init={work / BASE}", "nmt.bert_fused": f"nmt.bert_fused={work / 'encoder'}"}
     if "nmt.bert_fused" in overrides:
         language.write_encoder(work / "encoder", source_words())
