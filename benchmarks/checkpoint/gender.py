@@ -3,7 +3,7 @@
     python -m benchmarks.checkpoint.gender --model FOLDER --data PREPARED [--number N] [--out FILE.json]
 
 A pronoun is judged in its sentence, after the sentences of the passage before it, or alone; sentences at the start of a
-passage are left out. Where the passage does not tell the gender, no metric can be right in more than half of the pairs.
+passage are left out. Not every passage tells the gender: the pairs without context show what is known without one.
 """
 
 from __future__ import annotations

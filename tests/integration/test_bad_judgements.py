@@ -447,10 +447,7 @@ GAP_ROWS: dict[str, tuple[Sequence[str], str]] = {
     "GAP past the end": ((*GAP_ROW[:3], "999", "u"), "expected 'She' at 999"),
     "GAP no pronoun": (("x-1", "Anna came.", "", "0", "u"), "expected '' at 0"),
     "GAP a name": (("x-1", "Anna came.", "Anna", "0", "u"), "expected he, she or a case of theirs"),
-    "GAP four cells": (
-        GAP_ROW[:4],
-        "expected a GAP file with 5 tab-separated columns",
-    ),
+    "GAP four cells": (GAP_ROW[:4], "columns (ID, Text, Pronoun, Pronoun-offset, URL), got 4"),
 }
 NBEST = {
     "n-best without bars": ("0 ||| She left.\nHe left.\n", 2, 'expected "number ||| text"'),
