@@ -243,11 +243,41 @@ def corrupt(
             wrong[k] = _draw(rng, [f for f in allowed or () if f != occurrence.form], right)
         else:
             wrong[k] = table.draw(rng, occurrence.form, power=rates.power, allowed=allowed, smoothing=rates.smoothing)
-    for k, (occurrence, form) in enumerate(zip(occurrences, wrong, strict=True)):
-        if form is not None:
-            is_same = language.same(occurrence.form, form)
-            wrong[k] = None if is_same else language.shape(form, text[occurrence.end :].lstrip())
-    return _write(text, occurrences, wrong)
+    return _write(text, occurrences, wrong, language)
+
+
+def exchange(
+    text: str,
+    occurrences: Sequence[Occurrence],
+    rng: np.random.Generator,
+    *,
+    at: int,
+    joint: float,
+    must_agree: float,
+    frequency: Mapping[str, Mapping[str, float]] | None = None,
+    language: Language = ENGLISH,
+    words: Sequence[Word] | None = None,
+) -> Corrupted:
+    """Exchange the third-person pronoun `at` for a form of another referent in its slot, if there is one.
+
+    frequency: as for `corrupt`; None: all forms alike. joint: the chance that all mentions of one of the text's
+    referents are exchanged instead. must_agree: the chance that the other form must agree with its verb.
+    """
+    words = language.words(text) if words is None else words
+    wrong: list[str | None] = [None] * len(occurrences)
+    is_joint, strict = rng.random(2) < (joint, must_agree)
+    if is_joint:
+        _replace_referent(words, occurrences, rng, wrong, frequency, language)
+    if not any(wrong):
+        old, known = occurrences[at], referents(language)
+        grade = next(iter(language.grades(words, old.word)), ())
+        forms = [form for form in grade if form in known and not known[form] & known.get(old.form, frozenset())]
+        if strict:
+            forms = [form for form in forms if language.agrees(words, old.word, form)]
+        places = language.places(words, old.word)
+        weights = dict.fromkeys(forms, 1.0) if frequency is None else _in_places(frequency, places)
+        wrong[at] = _draw(rng, forms, weights)
+    return _write(text, occurrences, wrong, language)
 
 
 def _in_places(frequency: Mapping[str, Mapping[str, float]], places: Sequence[str]) -> Mapping[str, float]:
@@ -295,7 +325,12 @@ def _draw(rng: np.random.Generator, forms: Sequence[str], weights: Mapping[str, 
     return forms[min(int(np.searchsorted(edges, rng.random() * edges[-1], side="right")), len(forms) - 1)]
 
 
-def _write(text: str, occurrences: Sequence[Occurrence], wrong: Sequence[str | None]) -> Corrupted:
+def _write(text: str, occurrences: Sequence[Occurrence], drawn: Sequence[str | None], language: Language) -> Corrupted:
+    """The text with the drawn forms in the shape of their places; one that is the same pronoun is not written."""
+    wrong = [
+        None if form is None or language.same(old.form, form) else language.shape(form, text[old.end :].lstrip())
+        for old, form in zip(occurrences, drawn, strict=True)
+    ]
     pieces, spans, last, length = [], [], 0, 0
     for occurrence, form in zip(occurrences, wrong, strict=True):
         start, end = occurrence.start, occurrence.end

@@ -17,7 +17,7 @@ from pronmetric.data import arrow
 from pronmetric.data.collate import Collator, Example
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.pronouns.languages import Language
+from pronmetric.pronouns.languages import Language, referents
 from pronmetric.schema import FIDELITY, SOFT, TIE
 from pronmetric.training import examples, soft_labels, soft_pairs
 from pronmetric.training.batches import Labelled, Labeller
@@ -42,13 +42,22 @@ class TrainingSteps(Dataset[tuple[Labelled, ...]]):
 
     On a CPU a batch is divided into micro-batches of at most `data.micro_batch` pieces, which bounds the memory of a
     step; else it is one micro-batch.
+
+    exchanged: the passages that pairs are made of; their indices follow those of `pairs`. None: there are none.
     """
 
     def __init__(
-        self, passages: Any, pairs: Any, labeller: Labeller, corrupter: examples.Corrupter, *, settings: Train
+        self,
+        passages: Any,
+        pairs: Any,
+        labeller: Labeller,
+        corrupter: examples.Corrupter,
+        *,
+        settings: Train,
+        exchanged: np.ndarray | None = None,
     ) -> None:
         self.passages, self.pairs, self.labeller, self.corrupter = passages, pairs, labeller, corrupter
-        self.settings = settings
+        self.settings, self.exchanged = settings, exchanged
         self.micro_batch = settings.data.micro_batch if settings.trainer.accelerator == "cpu" else None
         self._read = 0
 
@@ -74,6 +83,9 @@ class TrainingSteps(Dataset[tuple[Labelled, ...]]):
             if step.kind == "passages":
                 assert isinstance(corruption, Corruption)
                 items.append(examples.passage(self.passages[index], rng, self.corrupter, corruption))
+            elif index >= len(self.pairs):
+                assert self.exchanged is not None
+                items += self._exchanged_pair(self.passages[int(self.exchanged[index - len(self.pairs)])], rng)
             else:
                 row, context = self.pairs[index], self.settings.context.name
                 if row["kind"] == SOFT:
@@ -90,6 +102,21 @@ class TrainingSteps(Dataset[tuple[Labelled, ...]]):
                     language=self.labeller.language,
                 )
         return items
+
+    def _exchanged_pair(
+        self, row: Mapping[str, Any], rng: np.random.Generator
+    ) -> tuple[LabelledExample, LabelledExample]:
+        """A passage, and the same with a pronoun exchanged."""
+        objective = self.settings.objective
+        assert isinstance(objective.corruption, Corruption)
+        return examples.exchanged_pair(
+            row,
+            rng,
+            self.corrupter,
+            objective.corruption,
+            context=self.settings.context.name,
+            must_agree=objective.exchange.must_agree,
+        )
 
     def _soft_pair(self, row: Mapping[str, Any], rng: np.random.Generator) -> tuple[LabelledExample, LabelledExample]:
         """The two texts of a row of soft labels."""
@@ -274,6 +301,7 @@ class PronounData(pl.LightningDataModule):
         self.annotated: dict[str, int] = {}  # numbers of training documents and passages with annotated antecedents
         self.first = 0
         self._pin = training_device(settings.trainer).type == "cuda"
+        self._exchanged = np.zeros(0, dtype=np.int64)
         self._sets: TrainingSteps | None = None
         self._steps: Plan | None = None
         self._development: list[tuple[str, Any, str]] = []
@@ -302,7 +330,13 @@ class PronounData(pl.LightningDataModule):
         more = [rows for rows in (fidelity, soft) if rows is not None]
         self._pairs = concatenate([pairs, *more]) if more else pairs
         self._passages, self._known = self._read_passages()
-        self._pair_lengths = _pair_lengths(self._pairs, self.context, self.labeller.language)
+        self._exchanged = self._passages_to_exchange()
+        self._pair_lengths = np.concatenate(
+            [
+                _pair_lengths(self._pairs, self.context, self.labeller.language),
+                2 * self._known.lengths[self._exchanged],
+            ]
+        )
         self._refuse_nothing_to_train_on()
         self._check_sources(set(self._known.sources))
         self._development = self._development_sets()
@@ -397,6 +431,13 @@ class PronounData(pl.LightningDataModule):
         filled = np.flatnonzero(known.weights)
         return (passages, known) if len(filled) == len(passages) else (passages.select(filled), known.select(filled))
 
+    def _passages_to_exchange(self) -> np.ndarray:
+        """The passages with a third-person pronoun, if pairs are made of them (`objective.exchange`)."""
+        if not self.pair_share or not self.settings.objective.exchange.share:
+            return np.zeros(0, dtype=np.int64)
+        third = referents(self.labeller.language).keys()
+        return np.flatnonzero(_where(self._passages, lambda forms: not third.isdisjoint(forms), "forms"))
+
     def _check_sources(self, known: set[str]) -> None:
         """Refuse a required source that no passage has; warn of others."""
         absent = sorted(self._source_share().keys() - known)
@@ -439,7 +480,8 @@ class PronounData(pl.LightningDataModule):
         names = Names.from_faker(common=common_words(self._texts(READ))) if swaps else None
         corrupter = examples.Corrupter(table, frequency, names, language)
         labeller = self._training_labeller()
-        return self.STEPS(self._passages, self._pairs, labeller, corrupter, settings=self.settings)
+        rows = self._passages, self._pairs
+        return self.STEPS(*rows, labeller, corrupter, settings=self.settings, exchanged=self._exchanged)
 
     def _training_labeller(self, odds: Mapping[tuple[str, str], float] | None = None) -> Labeller:
         """The labeller of training batches, with lessons for the teacher if there is one."""
@@ -493,25 +535,31 @@ class PronounData(pl.LightningDataModule):
         """Weights under which each kind of pair has its share of the pieces; None for uniform weights.
 
         `fidelity.share` of all are those in which only the context decides, `fidelity.ties` of these are ties;
-        `soft.share` of all have soft labels; `system_share` of the others are system outputs.
+        `exchange.share` of all are of passages, which are drawn by their weights; `soft.share` of all have soft labels;
+        `system_share` of the others are system outputs.
         """
-        objective, pieces = self.settings.objective, self._pair_lengths.astype(float)
+        objective, pieces = self.settings.objective, self._pair_lengths[: len(self._pairs)].astype(float)
         soft = _where(self._pairs, lambda kind: kind == SOFT, "kind")
         soft_share = objective.soft.share if soft.any() else 0.0
         fidelity_share = objective.fidelity.share if self._has_fidelity else 0.0
+        exchange_share = objective.exchange.share if len(self._exchanged) else 0.0
         natural = np.arange(len(pieces)) < self._natural
         system = natural & _where(self._pairs, lambda kind: kind == "system", "kind")
         tie = ~natural & _where(self._pairs, lambda kind: kind == TIE, "kind")
         share, ties = objective.system_share, objective.fidelity.ties
         kinds = [(natural, 1.0)] if share is None else [(system, share), (natural & ~system, 1 - share)]
         groups = [
-            *_shares(kinds, 1 - fidelity_share - soft_share),
+            *_shares(kinds, 1 - fidelity_share - exchange_share - soft_share),
             *_shares([(tie, ties), (~natural & ~tie & ~soft, 1 - ties)], fidelity_share),
             *_shares([(soft, 1.0)], soft_share),
         ]
         weights = np.zeros(len(pieces))
         for mask, part in groups:
             weights[mask] = part / pieces[mask].sum()
+        if exchange_share:
+            drawn = self._weights[self._exchanged]
+            scale = exchange_share / float((drawn * self._pair_lengths[len(self._pairs) :]).sum())
+            return np.concatenate([weights, scale * drawn])
         return weights if len(groups) > 1 else None
 
     def _frequency(self, gender_swap: float) -> dict[str, dict[str, float]]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pronmetric.data.collate import Example
-from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt, replace
+from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt, exchange, replace
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.languages import ENGLISH, Language, referents
 from pronmetric.schema import FIDELITY, TIE
@@ -21,6 +21,7 @@ from pronmetric.training import swaps
 from pronmetric.training.settings import Corruption
 from pronmetric.training.swaps import Names
 
+_LAST = 0.5  # chance that a pair of a passage ends with the sentence of its exchanged pronoun
 _STRENGTH = 50.0  # of the smoothing: pseudo-counts at the slot's rate added to each form
 
 
@@ -261,6 +262,64 @@ def pair(
             kind=kind,
         ),
     )
+
+
+def exchanged_pair(
+    row: Mapping[str, Any],
+    rng: np.random.Generator,
+    corrupter: Corrupter,
+    settings: Corruption,
+    *,
+    context: str,
+    must_agree: float,
+) -> tuple[LabelledExample, LabelledExample]:
+    """A passage, and the same with one third-person pronoun exchanged for a form of another referent in its slot.
+
+    The pronoun is drawn uniformly, the other form as the corruption of passages draws it within a slot: by how often it
+    is right there, so that no form is better as such. With the chance `settings.joint` all mentions of a referent are
+    exchanged. With the chance `settings.context` the text begins with a sentence up to that of the pronoun, and what
+    stands before is the context, unless `context` is "none". If no pronoun can be exchanged, the two texts are equal
+    and a tie.
+
+    must_agree: the chance that the other form must agree with its verb.
+    """
+    language, third = corrupter.language, referents(corrupter.language)
+    text = _swap_genders_and_names(row["text"], rng, corrupter.names, settings)
+    found = language.find(text)
+    chosen = [occurrence for occurrence in found if occurrence.form in third] or found
+    old = chosen[int(rng.integers(len(chosen)))]
+    starts = sentences.starts(text, language.writing.context_ends)
+    ends = [start for start in starts if start >= old.end]
+    cuts = [start for start in starts if start <= old.start]
+    end = ends[0] if ends and rng.random() < _LAST else len(text)
+    cut = cuts[int(rng.integers(len(cuts)))] if cuts and rng.random() < settings.context else 0
+    before, text = text[:cut].rstrip() if context != "none" else "", text[cut:end].rstrip()
+    words = language.words(text)
+    occurrences = language.find(text, words)
+    at = next((k for k, each in enumerate(occurrences) if each.start >= old.start - cut), 0)
+    result = exchange(
+        text,
+        occurrences,
+        rng,
+        at=at,
+        joint=settings.joint,
+        must_agree=must_agree,
+        frequency=corrupter.frequency,
+        language=language,
+        words=words,
+    )
+    written = tuple((each.start, each.end) for each in occurrences)
+    kind = "noisy" if any(result.replaced) else TIE
+    both = ((text, written, [False] * len(written)), (result.text, result.spans, result.replaced))
+    flat = rng.random() < settings.plain
+    labelled = []
+    for each, spans, replaced in both:
+        example = Example(before, each, tuple(spans))
+        if flat:
+            flatten = language.writing.flatten
+            example = Example(flatten(before), flatten(each), example.spans)
+        labelled.append(LabelledExample(example, tuple(0.0 if new else 1.0 for new in replaced), True, kind=kind))
+    return labelled[0], labelled[1]
 
 
 def texts(rows: Iterable[Mapping[str, Any]], *, context: str, language: Language = ENGLISH) -> Iterator[Example]:

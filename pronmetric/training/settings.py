@@ -115,6 +115,13 @@ class Fidelity(Record):
     ties: Share
 
 
+class Exchange(Record):
+    """Pairs of a passage and the same with a third-person pronoun exchanged."""
+
+    share: Fraction
+    must_agree: Share
+
+
 class Soft(Record):
     """Pairs with the soft labels of a language model."""
 
@@ -159,6 +166,7 @@ class Detection(Record):
     pair_share: Fraction
     system_share: Annotated[float, Field(gt=0, lt=1)] | None
     fidelity: Fidelity
+    exchange: Exchange
     soft: Soft
     source_share: dict[str, Annotated[float, Field(gt=0, le=1)]] | None
     source_turns: dict[str, Count] | None
@@ -187,6 +195,7 @@ class Pairs(Record):
     soft_detection: ClassVar = 0.0
     soft_preference: ClassVar = 0.0
     temperature: ClassVar = 1.0
+    exchange: ClassVar[Exchange] = Exchange(share=0.0, must_agree=0.0)
     soft: ClassVar[Soft] = Soft(share=0.0, weight=0.0, temperature=1.0)
     source_share: ClassVar = None
     source_turns: ClassVar = None
@@ -422,12 +431,13 @@ class Train(Settings):
         if self.data.soft is not None:
             if self.objective.kind != "detection":
                 raise InputError("data.soft= gives labels to pronouns and pairs: expected objective=detection")
-            both = self.objective.fidelity.share + self.objective.soft.share
-            if both >= 1:
-                raise InputError(
-                    f"objective.fidelity.share and objective.soft.share: expected a sum below 1, which leaves a share "
-                    f"for the other pairs, got {both:g}"
-                )
+        groups = ("fidelity", "exchange") if self.data.soft is None else ("fidelity", "exchange", "soft")
+        shared = sum(getattr(self.objective, name).share for name in groups)
+        if shared >= 1:
+            raise InputError(
+                f"{', '.join(f'objective.{name}.share' for name in groups)}: expected a sum below 1, which leaves a "
+                f"share for the other pairs, got {shared:g}"
+            )
         if self.encoder.kind == "elmo" and self.init is None:
             for key in ("options", "weights"):
                 if getattr(self.encoder, key) is None:
@@ -465,6 +475,8 @@ class Train(Settings):
                 "soft_preference",
                 "system_share",
                 *fidelity,
+                "exchange.share",
+                "exchange.must_agree",
                 *SOFT_LABELS,
                 "corruption.fresh",
                 "corruption.tie",
@@ -476,6 +488,8 @@ class Train(Settings):
         elif self.context.name == "none":
             for key in ("objective.fidelity.share", "objective.fidelity.ties"):
                 yield key, "with context=none, as only the context decides these pairs: leave it out"
+        if not self.objective.exchange.share:
+            yield "objective.exchange.must_agree", "with objective.exchange.share=0: leave it out"
         if self.data.soft is None:
             for key in SOFT_LABELS:
                 yield f"objective.{key}", "without soft labels: leave it out, or add data.soft=FOLDER"

@@ -52,7 +52,7 @@ Make = Callable[..., PronounData]
 PLACE = {  # the group of each setting
     **dict.fromkeys(("pieces", "development", "agreeing", "batch", "kinds", "testsets"), "data."),
     **dict.fromkeys(("pair_share", "system_share", "source_share", "source_turns", "form_weight"), "objective."),
-    "fidelity": "objective.",
+    **dict.fromkeys(("fidelity", "exchange"), "objective."),
     "soft": "data.",
     **dict.fromkeys(("antecedent", "corruption"), "objective."),
     "seed": "",
@@ -317,6 +317,21 @@ def test_pairs_in_which_only_the_context_decides_make_up_their_share(
         data = make(folder, pair_share=1.0, fidelity={"share": 0.9, "ties": ties})
         data.setup()
         assert {row["kind"] for row in data._pairs if row["testset"] == fidelity.SOURCE} == {kind}
+
+
+def test_pairs_of_passages_with_an_exchanged_pronoun_make_up_their_share(make: Make) -> None:
+    data = make(pair_share=0.5, epochs=20, exchange={"share": 0.4, "must_agree": 0.5})
+    steps = [step for step in data.steps() if step.kind == "pairs"]
+    drawn = Counter(row for step in steps for row in step.rows)
+    pieces = {row: times * data._pair_lengths[row] for row, times in drawn.items()}
+    made = {row: size for row, size in pieces.items() if row >= len(data._pairs)}
+    assert sum(made.values()) / sum(pieces.values()) == pytest.approx(0.4, abs=0.05)
+    assert data._sets is not None
+    for row in made:
+        right, wrong = data._sets.items(Step("pairs", (row,), (0,)))
+        assert 0.0 in wrong.right if right.kind == "noisy" else right == wrong
+    with pytest.raises(InputError, match="expected a sum below 1"):
+        make(fidelity={"share": 0.6, "ties": 0.4}, exchange={"share": 0.4, "must_agree": 0.5})
 
 
 def test_soft_labels_make_up_their_share(

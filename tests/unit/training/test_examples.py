@@ -254,3 +254,72 @@ def test_a_tie_of_people_is_kept_and_both_texts_are_right() -> None:
         assert [each.example[:2] for each in pair] == [(before, "She saw this."), (before, "She saw that.")]
         assert [each.kind for each in pair] == ["tie", "tie"] and all(each.labelled for each in pair)
         assert [each.right for each in pair] == [(1.0, 1.0), (1.0, 1.0)]
+
+
+# Exchanged pronouns
+
+
+PEOPLE = (
+    "Renata met Karl near the mill. He was tired, and his dog barked at her. They went inside. She gave him a book "
+    "that its owner had lost."
+)
+THIRD = {"subject": {"he": 5, "she": 4, "it": 5, "they": 4}, "object": {"him": 3, "her": 2, "it": 4, "them": 3}}
+THIRD["possessive determiner"] = {"his": 3, "her": 3, "its": 2, "their": 3}
+
+
+def exchanged(
+    text: str = PEOPLE, *, seed: int, pairs: str = "common", must_agree: float = 0.5, **changes: Any
+) -> tuple[LabelledExample, LabelledExample]:
+    settings = Corruption(**{**CORRUPTION, "joint": 0.0, "context": 0.7, **changes})
+    corrupter = examples.Corrupter(TABLE, frequency=THIRD)
+    return examples.exchanged_pair({"text": text}, rng(seed), corrupter, settings, context=pairs, must_agree=must_agree)
+
+
+def test_a_pair_of_a_passage_differs_in_one_third_person_pronoun_of_the_slot() -> None:
+    seen = set()
+    for seed in range(60):
+        right, wrong = exchanged(seed=seed)
+        assert right.kind == wrong.kind == "noisy" and right.labelled and wrong.labelled
+        assert set(right.right) == {1.0} and wrong.right.count(0.0) == 1
+        at = wrong.right.index(0.0)
+        old, new = surface(right), surface(wrong)
+        assert [k for k in range(len(old)) if old[k] != new[k]] == [
+            at
+        ] and right.example.context == wrong.example.context
+        assert f"{right.example.context} {right.example.text}".strip() in PEOPLE
+        assert old[at] != "that" and any({old[at], new[at]} <= set(slot) for slot in THIRD.values())
+        seen.add((old[at], new[at]))
+    assert len(seen) > 12
+
+
+def test_a_pair_of_a_passage_has_its_context_and_may_end_with_the_sentence() -> None:
+    pairs = [exchanged(seed=seed, context=1.0)[0] for seed in range(40)]
+    assert {item.example.context for item in pairs} >= {"Renata met Karl near the mill."}
+    assert {item.example.text.endswith("had lost.") for item in pairs} == {True, False}
+    assert all(exchanged(seed=seed, pairs="none")[0].example.context == "" for seed in range(40))
+
+
+def test_exchanged_forms_agree_if_they_must() -> None:
+    text = "Renata is here. She goes home, and they are late."
+    for must_agree, seen in ((1.0, {"he", "it"}), (0.0, {"he", "it", "they"})):
+        new = set()
+        for seed in range(60):
+            right, wrong = exchanged(text, seed=seed, must_agree=must_agree)
+            new |= {b for a, b in zip(surface(right), surface(wrong), strict=True) if a == "she" and a != b}
+        assert new == seen
+
+
+def test_all_mentions_of_a_referent_may_be_exchanged_together() -> None:
+    found = [exchanged(seed=seed, joint=1.0)[1] for seed in range(40)]
+    assert max(item.right.count(0.0) for item in found) > 1
+
+
+def test_a_passage_without_another_form_gives_a_tie() -> None:
+    right, wrong = exchanged("That was what mattered.", seed=1)
+    assert right == wrong and right.kind == "tie" and set(right.right) == {1.0}
+
+
+def test_an_exchanged_pair_in_plain_form_keeps_its_labels() -> None:
+    right, wrong = exchanged(seed=3, plain=1.0)
+    assert right.example.text == right.example.text.lower() and 0.0 in wrong.right
+    assert all(form in finder.FORMS for form in (*surface(right), *surface(wrong)))
