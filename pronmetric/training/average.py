@@ -26,6 +26,7 @@ from pronmetric.training import card, decision, recipe, source_reader
 from pronmetric.training.batches import Labeller
 from pronmetric.training.calibrate import natural_rate, on_references, recorded
 from pronmetric.training.datamodule import development_pairs
+from pronmetric.training.fit import default_device
 from pronmetric.training.module import SUFFIX, accuracies
 from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.prepared import Prepared
@@ -63,6 +64,7 @@ def average(
     scorer, states = first.model, [part.model.state_dict() for part in parts]
     same_scores = _differ_in_pair_heads_alone(states)
     scorer.load_state_dict(mean_weights(states, shares))
+    scorer.to(default_device())
     context, language = first.config["context"], first.language
     if (there := Prepared.of(manifest).language) != language:
         raise InputError(
@@ -110,7 +112,7 @@ def average(
     config = decision.add_tie({**first.config, "training": training}, tie, confusion)
     config = decision.add_to_config(config, choice)
     locate.refuse_taken(out)  # may have been created by another process
-    digest = files.save(out, scorer, first.pieces, config, half=half)
+    digest = files.save(out, scorer.cpu(), first.pieces, config, half=half)
     card.write(out, data=data)
     return Result(out, digest, figures, calibration)
 
@@ -139,6 +141,8 @@ def average_readers(
     head_seed, scorer, bits = _head_seed(readers, parts), first.model, usual["source.bits"]
     scorer.load_state_dict(mean_weights([part.model.state_dict() for part in parts], shares))
     weights.round_in_place(scorer.state_dict(), bits=bits)
+    for model in (scorer, english.model):
+        model.to(default_device())
     forms, most = first.config["pronouns"], usual["data.development"]
     mixed = source_reader.mix(
         english,
@@ -159,7 +163,7 @@ def average_readers(
     config = source_reader.with_mixing({**first.config, "training": training}, mixed, model=english.hash)
     locate.refuse_taken(out)  # may have been created by another process
     files.copy(folders[0], out)
-    digest = source_reader.save(out, scorer, first.pieces, config, half=half, bits=bits)
+    digest = source_reader.save(out, scorer.cpu(), first.pieces, config, half=half, bits=bits)
     return Result(out, digest, mixed.figures, None)
 
 

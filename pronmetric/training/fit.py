@@ -244,6 +244,11 @@ def prepare_process(trainer: Trainer, *, seed: int) -> Iterator[None]:
             del os.environ[name]
 
 
+def default_device() -> torch.device:
+    """The first GPU of CUDA, if there is one, else the CPU."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
 def training_device(trainer: Trainer) -> torch.device:
     """The device on which this process trains, known before Lightning's trainer is made."""
     if trainer.accelerator in ("gpu", "cuda", "auto") and torch.cuda.is_available():
