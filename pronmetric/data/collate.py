@@ -137,7 +137,7 @@ class Collator:
         word = word_of_pieces(self.split(text), offsets)
         shift = len(text) - len(example.text)
         spans = np.asarray(example.spans, dtype=np.int64).reshape(-1, 2) + shift
-        first = np.searchsorted(offsets[:, 1], spans[:, 0], side="right")  # first piece of each pronoun
+        first = first_pieces(spans[:, 0], offsets, word)
         pronoun_word = word[first]
         text_start = int(np.searchsorted(offsets[:, 1], shift, side="right"))
         context = text_start
@@ -225,6 +225,17 @@ def word_of_pieces(split: Sequence[Word], offsets: np.ndarray) -> np.ndarray:
     last = offsets[:, 1] - 1
     word = np.searchsorted(bounds[:, 0], last, side="right") - 1
     return np.where((word >= 0) & (last < np.append(bounds[:, 1], 0)[word]), word, -1)
+
+
+def first_pieces(starts: np.ndarray, offsets: np.ndarray, word: np.ndarray) -> np.ndarray:
+    """The first piece of each pronoun that belongs to a word (pronouns,).
+
+    In plain form a pronoun may begin with a blank, in place of an apostrophe, which SentencePiece may make a piece of.
+
+    starts: the offset of each pronoun (pronouns,). offsets, word: half-open spans of the pieces, and their words.
+    """
+    known = np.flatnonzero(word >= 0)
+    return known[np.searchsorted(offsets[known, 1], starts, side="right")]
 
 
 def cut_windows(first: np.ndarray, *, size: int, room: int) -> Iterator[tuple[int, np.ndarray, int]]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from pronmetric.data.collate import Collator, Encoded, Example, cut_windows, seen, word_of_pieces
+from pronmetric.data.collate import Collator, Encoded, Example, cut_windows, first_pieces, seen, word_of_pieces
 from pronmetric.data.pieces import InPieces, Pieces
 from pronmetric.errors import InputError
 from pronmetric.text.context import join
@@ -69,7 +69,7 @@ class SourceCollator(Collator):
         context_word = word_of_pieces(self.split(example.context), context.offsets)
         word = word_of_pieces(self.split(example.text), text.offsets)
         starts = np.array([start for start, _ in example.spans], dtype=np.int64)
-        first = np.searchsorted(text.offsets[:, 1], starts, side="right")  # first piece of each pronoun
+        first = first_pieces(starts, text.offsets, word)
         whole = [(0, np.arange(len(first)), 1)]
         windows = whole if len(text.ids) <= room else cut_windows(first, size=len(text.ids), room=room)
         for begin, mine, number in windows:

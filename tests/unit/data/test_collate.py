@@ -10,12 +10,13 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from tokenizers import decoders as decoding
 from transformers import BertTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
-from pronmetric.data.collate import Collator, Encoded, Example
+from pronmetric.data.collate import Collator, Encoded, Example, first_pieces
 from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
 from pronmetric.pronouns.finder import find
 from pronmetric.text.readable import readable
 from pronmetric.text.words import words
+from pronmetric.text.writing import flatten_english
 
 VOCABULARY = "[PAD] [UNK] [CLS] [SEP] the book ##s she gave hi ##m it ' s h ##er . what a day".split()
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
@@ -303,3 +304,21 @@ def test_bert_as_transformers_makes_it(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
     collator = Collator(Subwords(BertTokenizer(vocab=str(tmp_path / "vocab.txt"))), max_pieces=64, separator=False)
     assert one(collator.encode([example("She gave him.")])).word.tolist() == [-1, 0, 1, 2, 2, 3, -1]
+
+
+def test_the_first_piece_of_a_pronoun_belongs_to_its_word() -> None:
+    # "it  tis": the apostrophe of the last pronoun is a blank in plain form, and a piece of its own
+    offsets = np.array([(0, 2), (2, 3), (3, 4), (4, 7)])
+    word = np.array([0, -1, -1, 1])
+    assert first_pieces(np.array([0, 3]), offsets, word).tolist() == [0, 3]
+    assert first_pieces(np.array([], dtype=np.int64), offsets[:0], word[:0]).tolist() == []
+
+
+@pytest.mark.parametrize("form", ["plain", "natural"])
+def test_an_elided_pronoun_has_the_word_that_holds_it(other: Collator, form: str) -> None:
+    text = "She said 'twas hers."
+    spans = tuple((found.start, found.end) for found in find(text))
+    text = flatten_english(text) if form == "plain" else text
+    row = one(other.encode([Example("", text, spans)]))
+    assert len(row.pronoun_word) == 3 and (row.pronoun_word >= 0).all()
+    assert np.unique(row.pronoun_word).size == 3
