@@ -1,4 +1,4 @@
-"""A checkpoint of several target languages that reads sources itself: one language is chosen, its scores, its errors."""
+"""A checkpoint of several target languages that reads sources itself: the choice of one, its scores, the errors."""
 
 from __future__ import annotations
 
