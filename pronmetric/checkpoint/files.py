@@ -68,7 +68,11 @@ class Checkpoint:
     @property
     def collator(self) -> Collator:
         """The collator of this checkpoint's pieces, length and language."""
-        return _collator(self.config, self.pieces, self.language)
+        return self.collator_of(self.language)
+
+    def collator_of(self, language: Language) -> Collator:
+        """The collator for one of its languages."""
+        return _collator(self.config, self.pieces, language)
 
     @property
     def language(self) -> Language:

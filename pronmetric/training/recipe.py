@@ -88,7 +88,8 @@ def prepare_line(manifest: Mapping[str, Any], out: str = PREPARED) -> str:
     given = {**config, **config.get("rule", {}), "seed": config.get("seed")}
     given |= flat({group: config.get(group, {}) for group in ("fidelity", "source")})
     usual = default("prepare") | {f"data.{key}": value for key, value in default("data/wmt").items()}
-    words = [override for name, override in _FOLDERS.items() if name in inputs]
+    words = [override for name, override in _FOLDERS.items() if inputs.get(name)]
+    words = ["data.wmt=[]", *words] if inputs.get("wmt") == {} else words
     aligner = str(given.get("align_backend") or usual["align"])
     words += [f"align={aligner}"] if aligner != usual["align"] else []
     lines = given.get("align_lines")

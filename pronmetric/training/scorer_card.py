@@ -91,7 +91,7 @@ def _limits(config: Mapping[str, Any], codes: Sequence[str]) -> str:
         "Pronouns are found by a table of forms without rules of usage: every word with one of its forms counts, and "
         "forms that are articles or conjunctions far more often are not scored.",
         "The probabilities are calibrated on texts with their sources; without a source they are less certain.",
-        *([f"Not calibrated, as too few pronouns were replaced: {_listed(without)}."] if without else []),
+        *([f"Not calibrated, for lack of replaced pronouns or of order: {_listed(without)}."] if without else []),
         "A dropped pronoun is not scored: only pronouns in the text have a probability.",
         "There is no tie threshold, `--tie auto` is refused, and no pair head: the score decides.",
     ]
@@ -103,10 +103,17 @@ def _made(config: Mapping[str, Any], codes: Sequence[str], manifests: Sequence[M
     outs = [recipe.PREPARED] if len(codes) == 1 else [f"{recipe.PREPARED}-{code}" for code in codes]
     lines = [recipe.prepare_line(manifest, out) for manifest, out in zip(manifests, outs, strict=True)]
     given = outs[0] if len(outs) == 1 else f"[{','.join(outs)}]"
-    lines.append(shlex.join(["pronmetric", "train", *training.get("overrides", ()), f"data.dir={given}", "out=OUT"]))
+    parts = training.get("average", [training])
+    runs = ["OUT"] if len(parts) == 1 else [f"OUT{number}" for number in range(1, len(parts) + 1)]
+    for part, out in zip(parts, runs, strict=True):
+        lines.append(shlex.join(["pronmetric", "train", *part.get("overrides", ()), f"data.dir={given}", f"out={out}"]))
+    if len(parts) > 1:
+        made = (f"{out}/checkpoint" for out in runs)
+        lines.append(shlex.join(["pronmetric", "average", *made, "--data", *outs, "-o", "AVERAGE"]))
+    minutes = ", ".join(f"{part['seconds'] / 60:.0f}" for part in parts)
     return f"""## How it was made
 
-Training took {training["seconds"] / 60:.0f} minutes.
+Training took {minutes} minutes.
 
 ```
 {chr(10).join(lines)}

@@ -5,7 +5,7 @@ It is trained as a reader of sources is, and is a checkpoint of its own: no othe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,9 +16,11 @@ import pronmetric
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.model_config import Model, SourceRows, Target
 from pronmetric.data import arrow
+from pronmetric.data.collate import Collator
 from pronmetric.data.pieces import Pieces
 from pronmetric.errors import InputError
 from pronmetric.eval.calibration import fit_sum
+from pronmetric.nn.head import LogitHead
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.targets import AtomicFile
 from pronmetric.training import recipe, run
@@ -30,11 +32,11 @@ from pronmetric.training.run import DTYPE, Result
 from pronmetric.training.scorer_card import card
 from pronmetric.training.settings import Train
 from pronmetric.training.several_sources import SeveralSources
-from pronmetric.training.source_data import WITH_SOURCE, WITHOUT, SourceData, without_source
+from pronmetric.training.source_data import WITH_SOURCE, WITHOUT, Development, SourceData, without_source
 from pronmetric.training.source_reader import areas, checked_run, fit_reader, make_collator
 
 
-class _Folder(NamedTuple):
+class Folder(NamedTuple):
     """A prepared folder: its place, its manifest, and what it says of its texts."""
 
     path: Path
@@ -45,6 +47,33 @@ class _Folder(NamedTuple):
     def code(self) -> str:
         """Of its target language."""
         return self.prepared.language.code
+
+    @property
+    def hash(self) -> str:
+        """Of its manifest."""
+        return files.hash_file(self.path / arrow.MANIFEST)
+
+    @classmethod
+    def read(cls, paths: Iterable[Path]) -> list[Folder]:
+        """Prepared folders, in the order given.
+
+        Raises:
+            InputError: two are of one language, or their contexts differ in size.
+        """
+        found: list[Folder] = []
+        for path in paths:
+            manifest = arrow.read_manifest(path)
+            each = cls(path, manifest, Prepared.of(manifest))
+            if each.code in {other.code for other in found}:
+                raise InputError(f"expected folders of different languages, got two of {each.code}", file=path)
+            if found and each.prepared.context_size != found[0].prepared.context_size:
+                raise InputError(
+                    f"expected {found[0].prepared.context_size} sentences of context, as in {found[0].path}, got "
+                    f"{each.prepared.context_size}: prepare with the same context.size",
+                    file=path,
+                )
+            found.append(each)
+        return found
 
 
 def train(
@@ -64,7 +93,9 @@ def train(
     """
     options = settings.source
     assert options is not None
-    folders = _read_folders(settings)
+    folders = Folder.read(map(Path, settings.data.folders))
+    for each in folders:
+        check_language(settings, each.prepared.language)
     kept, known = checked_run(settings), folders[0].prepared
     teacher = None
     if settings.teacher is not None:
@@ -88,58 +119,87 @@ def train(
         trained = fit_reader(settings, open_data, kept=kept, teacher=teacher, note=note)
         if trained is None:
             return None
-        scorer, data, best = trained.initial.scorer, trained.data, trained.best
-        dtype, progress = DTYPE[settings.trainer.precision], settings.trainer.progress
-        figures, fits = dict(best.figures), dict[str, Fit | None]()
-        for each, part in zip(folders, data.parts, strict=True):
-            rate = natural_rate(each.manifest)
-            fits[each.code], own = judge(scorer, part, rate=rate, dtype=dtype, progress=progress)
-            figures |= own
-    if len(folders) == 1 and (fit := fits[folders[0].code]) is not None:
-        scorer.head.calibrate(scale=fit.scale, bias=fit.bias)  # type: ignore[operator]  # of a LogitHead
+        rows = SourceRows(context=options.context, before=options.before, languages=list(trained.data.languages))
+        described = run.describe(settings, trained.start, trained.data.collator, known)
+        record = {
+            "version": pronmetric.__version__,
+            **({} if overrides is None else {"overrides": recipe.recorded(overrides)}),
+            **run.training_record(settings, trained.initial, None, trained.best, annotated={}),
+            **({} if teacher is None else {"teacher": teacher.hash}),
+            "translations": {each.code: part.size for each, part in zip(folders, trained.data.parts, strict=True)},
+            "figures": trained.best.figures,
+        }
+        return finish(
+            Path(settings.out) / EXPORT,
+            trained.initial.scorer,
+            trained.start.pieces,
+            described.model_copy(update={"reads_source": rows}),
+            [(each, part.collator, part.development) for each, part in zip(folders, trained.data.parts, strict=True)],
+            record=record,
+            store=Store(half=settings.half, bits=options.bits),
+            dtype=DTYPE[settings.trainer.precision],
+            progress=settings.trainer.progress,
+        )
+
+
+class Store(NamedTuple):
+    """How weights are stored, as for `files.save`."""
+
+    half: bool
+    bits: int | None
+
+
+def finish(
+    out: Path,
+    scorer: PronounScorer,
+    pieces: Pieces,
+    described: Model,
+    targets: Sequence[tuple[Folder, Collator, Development]],
+    *,
+    record: Mapping[str, Any],
+    store: Store,
+    dtype: torch.dtype,
+    progress: bool,
+) -> Result:
+    """Calibrate a scorer for each of its languages, and write it with its figures and its card.
+
+    Args:
+        out: the checkpoint's folder.
+        scorer: its weights are rounded if they are stored so.
+        pieces: its tokenizer.
+        described: the model, but for its languages.
+        targets: the prepared folder of each language, the collator of its texts, its development references.
+        record: of the training, with figures to which those of the languages are added.
+        store: how the weights are stored.
+        dtype: of the encoder's products.
+        progress: show it on stderr.
+    """
+    figures, fits, counts = dict(record["figures"]), dict[str, Fit | None](), {}
+    for folder, collator, references in targets:
+        rate, label = natural_rate(folder.manifest), f"calibration {folder.code}" if progress else None
+        fits[folder.code], own = judge(
+            scorer, collator, references, name=folder.code, rate=rate, dtype=dtype, label=label
+        )
+        figures |= own
+        counts[folder.code] = _counts(references)
+    folders = [folder for folder, *_ in targets]
     records = {code: None if fit is None else fit.to_record() for code, fit in fits.items()}
-    described = run.describe(settings, trained.start, data.collator, known)
-    described = with_languages(described, [each.prepared for each in folders], fits)
-    rows = SourceRows(context=options.context, before=options.before, languages=list(data.languages))
-    splits = {each.code: each.manifest["splits"] for each in folders}
-    record = {
-        "version": pronmetric.__version__,
-        "data": {"manifest": kept["data"]["dir"], "splits": splits if len(splits) > 1 else splits[folders[0].code]},
-        **({} if overrides is None else {"overrides": recipe.recorded(overrides)}),
-        **run.training_record(settings, trained.initial, None, best, annotated={}),
-        **({} if teacher is None else {"teacher": teacher.hash}),
-        "translations": {each.code: part.size for each, part in zip(folders, data.parts, strict=True)},
-        "development": {each.code: _counts(part) for each, part in zip(folders, data.parts, strict=True)},
+    if len(folders) == 1 and (fit := fits[folders[0].code]) is not None:
+        assert isinstance(scorer.head, LogitHead)  # `Train` has seen to it
+        scorer.head.calibrate(scale=fit.scale, bias=fit.bias)
+    training = {
+        **record,
+        "data": {each.code: {"manifest": each.hash, "splits": each.manifest["splits"]} for each in folders},
+        "development": counts,
         "figures": figures,
         "calibration": records if len(records) > 1 else records[folders[0].code],
     }
-    config = {**described.model_copy(update={"reads_source": rows}).to_config(), "training": record}
-    made = Path(settings.out) / EXPORT
-    digest = files.save(made, scorer.cpu(), trained.start.pieces, config, half=settings.half, bits=options.bits)
-    with AtomicFile(made / locate.CARD) as file:
-        file.write(card(config, name=locate.name_of(made), weights=digest, manifests=[f.manifest for f in folders]))
-    return Result(made, digest, figures, None)
-
-
-def _read_folders(settings: Train) -> list[_Folder]:
-    """The prepared folders, in the order given."""
-    folders = []
-    for path in map(Path, settings.data.folders):
-        manifest = arrow.read_manifest(path)
-        folders.append(_Folder(path, manifest, Prepared.of(manifest)))
-    for number, each in enumerate(folders):
-        check_language(settings, each.prepared.language)
-        if each.code in {other.code for other in folders[:number]}:
-            raise InputError(
-                f"data.dir: expected folders of different languages, got two of {each.code}", file=each.path
-            )
-        if each.prepared.context_size != folders[0].prepared.context_size:
-            raise InputError(
-                f"data.dir: expected {folders[0].prepared.context_size} sentences of context, as in {folders[0].path}, "
-                f"got {each.prepared.context_size}: prepare with the same context.size",
-                file=each.path,
-            )
-    return folders
+    described = with_languages(described, [each.prepared for each in folders], fits)
+    config = {**described.to_config(), "training": training}
+    digest = files.save(out, scorer.cpu(), pieces, config, half=store.half, bits=store.bits)
+    with AtomicFile(out / locate.CARD) as file:
+        file.write(card(config, name=locate.name_of(out), weights=digest, manifests=[f.manifest for f in folders]))
+    return Result(out, digest, figures, None)
 
 
 def _with_folder(settings: Train, folder: Path) -> Train:
@@ -148,26 +208,31 @@ def _with_folder(settings: Train, folder: Path) -> Train:
 
 
 def judge(
-    scorer: PronounScorer, part: SourceData, *, rate: float, dtype: torch.dtype, progress: bool
+    scorer: PronounScorer,
+    collator: Collator,
+    references: Development,
+    *,
+    name: str,
+    rate: float,
+    dtype: torch.dtype,
+    label: str | None,
 ) -> tuple[Fit | None, dict[str, float]]:
-    """The calibration for one language, and its figures, on the development references of its folder.
+    """The calibration for one language, and its figures, on development references.
 
     The calibration is fitted to texts with their sources as if a share `rate` of their pronouns were replaced; None if
-    fewer than `FEWEST` are replaced or not, or if it would reverse the order of the scores. The figures are areas
-    under the ROC curve, which no calibration changes.
+    fewer than `FEWEST` are replaced or not, or if it would reverse the order of the scores. The figures, which end in
+    `name`, are areas under the ROC curve, which no calibration changes.
     """
-    development, code = part.development, part.labeller.language.code
-    right = np.concatenate([item.right for item in development.items])
-    third = np.concatenate([np.array(each, dtype=bool) for each in development.third])
-    label = f"calibration {code}" if progress else None
+    right = np.concatenate([item.right for item in references.items])
+    third = np.concatenate([np.array(each, dtype=bool) for each in references.third])
     logits, figures = {}, dict[str, float]()
     for side, items in (
-        (WITH_SOURCE, development.items),
-        (WITHOUT, [without_source(item) for item in development.items]),
+        (WITH_SOURCE, references.items),
+        (WITHOUT, [without_source(item) for item in references.items]),
     ):
         given = [item.example for item in items]
-        logits[side] = np.concatenate(logits_of(scorer, part.collator, given, dtype=dtype, label=label))
-        figures |= areas(f"{side}_{code}", logits[side], right, third)
+        logits[side] = np.concatenate(logits_of(scorer, collator, given, dtype=dtype, label=label))
+        figures |= areas(f"{side}_{name}", logits[side], right, third)
     replaced = int((right == 0).sum())
     if replaced < FEWEST or len(right) - replaced < FEWEST:
         return None, figures
@@ -175,13 +240,12 @@ def judge(
     return (Fit(scale, bias, rate, len(right), replaced) if scale > 0 else None), figures
 
 
-def _counts(part: SourceData) -> dict[str, int]:
-    """The development references of a folder, their pronouns, and those of the third person."""
-    development = part.development
+def _counts(references: Development) -> dict[str, int]:
+    """The number of development references, of their pronouns, and of those of the third person."""
     return {
-        "references": len(development.items),
-        "pronouns": sum(len(item.right) for item in development.items),
-        "third": sum(map(sum, development.third)),
+        "references": len(references.items),
+        "pronouns": sum(len(item.right) for item in references.items),
+        "third": sum(map(sum, references.third)),
     }
 
 

@@ -1,4 +1,4 @@
-"""A scorer of several target languages, from parallel text to scores: `prepare`, `train experiment=targets`, `score`."""
+"""A scorer of several target languages from parallel text to scores: `prepare`, `train experiment=targets`, `score`."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_its_config_and_its_card_say_what_was_trained_and_how_well(several: Path
         cells = row.strip("| ").split(" | ")
         assert cells[1] == str(training["translations"][code])
         assert cells[4] == f"{100 * own[f'source_{code}']:.1f}" and cells[6] == f"{100 * own[f'no_source_{code}']:.1f}"
-        assert f"data.target={code}" in card
+        assert f"pronmetric prepare 'data.wmt=[]' data.parallel=PARALLEL data.target={code}" in card
     assert "experiment=targets" in card and "'data.dir=[PREPARED-de,PREPARED-cs]'" in card
 
 
@@ -149,6 +149,28 @@ def test_the_calibration_is_that_of_the_chosen_language(several: Path) -> None:
         for pronoun, logit in zip(found.pronouns, logits, strict=True):
             expected = 1 / (1 + math.exp(-(calibration["scale"] * logit + calibration["bias"])))
             assert pronoun.probability == pytest.approx(expected, abs=1e-4)
+
+
+def test_scorers_of_two_seeds_are_averaged(
+    several: Path, prepared: dict[str, Path], encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = list(map(str, prepared.values()))
+    assert main([*command(f"[{','.join(data)}]", encoder, tmp_path / "second"), "seed=2"]) == 0
+    runs, mean = [several, tmp_path / "second"], tmp_path / "mean"
+    both = [str(run / "checkpoint") for run in runs]
+    assert main(["average", *both, "--data", *data[::-1], "-o", str(mean)]) == 0
+    states = [files.load(folder).model.state_dict() for folder in (*both, mean)]
+    name = "head.hidden.bias"  # vectors are not rounded to integers
+    assert torch.allclose((states[0][name] + states[1][name]) / 2, states[2][name], atol=1e-3)
+    config = checkpoint_config.read(mean / locate.CONFIG)
+    assert [each["code"] for each in config["languages"]] == list(FRAMES)
+    assert {"development/source_de", "development/no_source_cs"} <= config["training"]["figures"].keys()
+    card = (mean / locate.CARD).read_text(encoding="utf-8")
+    assert "pronmetric average OUT1/checkpoint OUT2/checkpoint --data PREPARED-de PREPARED-cs -o AVERAGE" in card
+    assert PronounMetric.from_pretrained(mean, lang="cs", gpus=0).predict([{"text": "Ona mu psala."}]).scores
+    capsys.readouterr()
+    assert main(["average", *both, "--data", data[0], "-o", str(tmp_path / "other")]) == 1
+    assert "expected prepared data of cs, de, the languages of the checkpoints, got de" in capsys.readouterr().err
 
 
 def test_the_same_command_goes_on_and_another_is_refused(
@@ -186,7 +208,7 @@ def test_one_folder_gives_a_checkpoint_of_one_language(
 @pytest.mark.parametrize(
     ("folders", "more", "said"),
     [
-        (("de", "de"), {}, "data.dir: expected folders of different languages, got two of de"),
+        (("de", "de"), {}, "expected folders of different languages, got two of de"),
         (("de", "cs"), {"teacher": "base"}, "teacher= scores one language: expected one prepared folder"),
         (("de", "cs"), {"source.model": "base"}, "several prepared folders are for a scorer of several languages"),
         (("de",), {"source.preference": 0.5}, "source.preference is not read with source.model=null"),
