@@ -195,6 +195,7 @@ def average_scorers(
     head_seed, scorer, bits = _head_seed(folders, parts), first.model, usual["source.bits"]
     scorer.load_state_dict(mean_weights([part.model.state_dict() for part in parts], shares))
     weights.round_in_place(scorer.state_dict(), bits=bits)
+    scorer.to(default_device())
     most, forms = usual["data.development"], described.pronouns
     targets = [
         (
