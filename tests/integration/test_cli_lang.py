@@ -82,6 +82,40 @@ def test_suggest_and_rerank_in_the_language(several: str, capsys: pytest.Capture
     assert len(capsys.readouterr().out.splitlines()) == len(GERMAN)
 
 
+CONTRAPRO = {
+    "src segment": "But it stays in Bern .",
+    "src pronoun": "it",
+    "ref segment": "Aber er bleibt in Bern.",
+    "ref pronoun": "er",
+    "document id": "d1",
+    "segment id": 2,
+    "intrasegmental": False,
+    "ante distance": 1,
+    "errors": [{"contrastive": "Aber sie bleibt in Bern."}, {"contrastive": "Aber es bleibt in Bern."}],
+}
+
+
+@pytest.mark.usefixtures("texts")
+def test_a_suite_in_the_language_is_scored_with_its_sources(several: str) -> None:
+    Path("set.json").write_text(json.dumps([CONTRAPRO, CONTRAPRO]), encoding="utf-8")
+    model = ["--model", several, "--lang", "de", "--gpus", "0"]
+    given = ["--set", "set.json", "--context", "0", "--to_json", "figures.json"]
+    assert main(["suite", "score", "contrapro", *given, *model]) == 0
+    judged = read("figures.json")["judged"]
+    assert "language:de" in judged and "source:read" in judged
+
+
+@pytest.mark.usefixtures("texts")
+def test_other_verbs_in_the_language(several: str, capsys: pytest.CaptureFixture[str]) -> None:
+    model = ["--model", several, "--lang", "de", "--gpus", "0"]
+    assert main(["attention", GERMAN[0], "--context", GERMAN[1], *model]) == 0
+    assert "attends to" in capsys.readouterr().out
+    assert main(["check", "-t", "a", "-s", "s", "--min-score", "0", *model]) == 0
+    with pytest.raises(SystemExit):
+        main(["rerank", "--candidates", "a", "b", "--mbr", "--lang", "de"])
+    assert "--mbr uses no model and no context; leave out --lang" in capsys.readouterr().err
+
+
 @pytest.mark.usefixtures("texts")
 @pytest.mark.parametrize("verb", [["score", "-t", "a"], ["compare", "-t", "a", "b"], ["suggest", "-t", "a"]])
 def test_without_it_the_choices_are_named(several: str, verb: list[str], capsys: pytest.CaptureFixture[str]) -> None:
