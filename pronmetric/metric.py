@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeVar
 from tqdm import tqdm
 
 from pronmetric import __version__
+from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.config import PAIR_HEAD, decision_of, has_pair_head, tie_threshold, trained_in_context
 from pronmetric.checkpoint.files import Checkpoint
@@ -49,7 +50,7 @@ Item = TypeVar("Item")
 class PronounMetric:
     """Scores the pronouns of texts in their context; see `pronmetric.scoring.score` for what the numbers mean.
 
-    The texts are in the language of the checkpoint (`language`).
+    The texts are in the language of the checkpoint (`language`); of one with several, `from_pretrained` chooses one.
 
     Args:
         loaded: the checkpoint; its model is moved and converted in place.
@@ -84,14 +85,18 @@ class PronounMetric:
                 f"source tables are for English targets, and {place.name} scores {loaded.language.code}: leave out the "
                 "source language"
             )
+        self.config: Mapping[str, Any] = loaded.config
+        self.language: Language = loaded.language
+        if source_lang is not None and checkpoint_config.reads_source(self.config):
+            raise PronmetricError(f"{place.name} reads sources itself, in any language: leave out the source language")
         source = None if source_lang is None else source_files.of_language(source_lang)
         self._gpus, self._source_lang, self._no_source = gpus, source_lang, no_source
         self.name, self.folder = place
         self.hash, self.settings = loaded.hash, loaded.settings
         read = self._load_reader if self.reader is not None else None
-        self.inference = Inference(loaded, precision=precision, gpus=gpus, source=source, reader=read)
-        self.config: Mapping[str, Any] = loaded.config
-        self.language: Language = loaded.language
+        self.inference = Inference(
+            loaded, precision=precision, gpus=gpus, source=source, reader=read, no_source=no_source
+        )
         if self.config.get("source") is not None:
             raise PronmetricError(
                 f"a reader of sources scores nothing by itself: give the checkpoint that {self.folder} stands in"
@@ -107,6 +112,7 @@ class PronounMetric:
         cls,
         model: str | Path | None = None,
         *,
+        lang: str | None = None,
         precision: str | None = None,
         gpus: int | None = None,
         allow_network: bool = False,
@@ -116,16 +122,16 @@ class PronounMetric:
     ) -> PronounMetric:
         """Load the default checkpoint, or one from a folder or the Hugging Face hub; no pickle files are read.
 
-        `storage`: the folder for checkpoints from the hub; None is the hub's default cache. The other arguments are
-        those of the class.
+        `lang`: code of the texts' language, required for a checkpoint with several. `storage`: the folder for
+        checkpoints from the hub; None is the hub's default cache. The other arguments are those of the class.
 
         Raises:
-            PronmetricError: there is no such checkpoint; a hub name without `allow_network`; too few GPUs; no source
-                table for `source_lang`.
+            PronmetricError: there is no such checkpoint; it does not score `lang`, or several languages without it; a
+                hub name without `allow_network`; too few GPUs; no source table for `source_lang`.
         """
         place = locate.locate(model, allow_network=allow_network, storage=storage)
         return cls(
-            files.load(place.folder, trainable=False),
+            files.load(place.folder, trainable=False, lang=lang),
             place,
             precision=precision,
             gpus=gpus,
@@ -139,7 +145,8 @@ class PronounMetric:
         source = str(path.resolve()) if path is not None and path.is_file() else self._source_lang
         arguments = {"precision": self.precision, "gpus": self._gpus, "source_lang": source}
         arguments |= {"no_source": self._no_source}
-        return _load_again, (type(self), self.name, str(self.folder.resolve()), self._identity, arguments)
+        folder, code = str(self.folder.resolve()), self.language.code
+        return _load_again, (type(self), self.name, folder, code, self._identity, arguments)
 
     @property
     def _identity(self) -> tuple[str, ...]:
@@ -173,7 +180,7 @@ class PronounMetric:
     @property
     def with_source(self) -> bool | None:
         """Whether texts must have a source; None: those that have one are scored with it."""
-        return None if self.reader is not None else self.source is not None
+        return None if self.reader is not None or self.inference.reads_source else self.source is not None
 
     def _load_reader(self) -> Checkpoint:
         assert self.reader is not None
@@ -207,9 +214,10 @@ class PronounMetric:
 
         context: the kind of context. context_size: number of context sentences, if the input did not contain the
         contexts. seed: of what is drawn, such as the swaps of a test; None if nothing is. counts: of the scored texts,
-        by which a reader of sources is named only if a text has a source.
+        by which sources are named only if a text has one.
         """
-        reads = self.reader is not None and counts is not None and counts.with_source > 0
+        has_source = counts is not None and counts.with_source > 0
+        reads = self.reader is not None and has_source
         head = self.config["head"]["kind"]
         return Signature.of(
             model=self.name,
@@ -226,6 +234,7 @@ class PronounMetric:
             precision=self.precision,
             **({} if self.source is None else {"source": f"{self.source.language}-{self.source.hash}"}),
             **({"source": f"reader-{self._reader_hash}"} if reads else {}),
+            **({"source": "read"} if self.inference.reads_source and has_source else {}),
             **({} if self.source is None or not has_pair_head(self.config) else {"preference": "without_source"}),
             version=__version__,
             **({} if seed is None else {"seed": seed}),
@@ -546,7 +555,12 @@ class PronounMetric:
 
 
 def _load_again(
-    cls: type[PronounMetric], name: str, folder: str, identity: tuple[str, ...], arguments: Mapping[str, Any]
+    cls: type[PronounMetric],
+    name: str,
+    folder: str,
+    lang: str,
+    identity: tuple[str, ...],
+    arguments: Mapping[str, Any],
 ) -> PronounMetric:
     """A copy of a metric: its checkpoint at its place or, on another machine, by its name.
 
@@ -554,7 +568,7 @@ def _load_again(
         PronmetricError: the checkpoint is missing, or another one is there now.
     """
     place = locate.Location(name, Path(folder)) if Path(folder).is_dir() else locate.locate(name)
-    made = cls(files.load(place.folder, trainable=False), place, **arguments)
+    made = cls(files.load(place.folder, trainable=False, lang=lang), place, **arguments)
     if made._identity != identity:
         raise PronmetricError(
             f"a copy of a metric loads its checkpoint again, but {place.folder} has changed: expected "

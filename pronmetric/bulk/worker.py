@@ -47,6 +47,7 @@ class Model:
     storage: str | None
     source_lang: str | None
     no_source: bool = False
+    lang: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 import yaml
 
-from pronmetric.checkpoint.model_config import FORMAT, KEYS, LARGEST, WITH_PROBABILITIES, Model
+from pronmetric.checkpoint.model_config import FORMAT, KEYS, LARGEST, WITH_PROBABILITIES, Model, Target
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import DECISIONS, ERRORS, PREFERENCE, SCORE
 from pronmetric.pronouns import languages
@@ -21,6 +21,8 @@ TIES = "ties"  # thresholds by what decides, other than the score
 DECISION = "decision"
 PAIR_HEAD = "pair_head"  # absent in checkpoints without one
 LANGUAGE = "language"  # the record of a target language other than English
+LANGUAGES = "languages"  # the records of several target languages instead, of which one is chosen
+CALIBRATION = "calibration"  # of the chosen one
 _MOST_BYTES = 2**24  # file size
 _MOST_VALUES = 2**20  # values in the file, with expanded aliases
 _LARGEST_POSITION = 2**24
@@ -122,9 +124,63 @@ def has_pair_head(config: Mapping[str, Any]) -> bool:
     return config.get(PAIR_HEAD) is not None
 
 
+def reads_source(config: Mapping[str, Any]) -> bool:
+    """Whether the model reads texts with their sources, and scores them by itself."""
+    return config.get("reads_source") is not None
+
+
+def languages_of(config: Mapping[str, Any]) -> tuple[Language, ...]:
+    """The languages of the texts that a checkpoint scores, from its complete config."""
+    if LANGUAGES not in config:
+        return (languages.of_record(config.get(LANGUAGE)),)
+    return tuple(languages.of_record(Target.model_validate(each).record) for each in config[LANGUAGES])
+
+
 def language_of(config: Mapping[str, Any]) -> Language:
-    """The language of the texts that a checkpoint scores, from its complete config."""
-    return languages.of_record(config.get(LANGUAGE))
+    """The language of the texts that a checkpoint scores, from its complete config.
+
+    Raises:
+        PronmetricError: it scores several, and none is chosen.
+    """
+    own = languages_of(config)
+    if len(own) > 1:
+        raise PronmetricError(f"the checkpoint scores several languages: give `lang=` one of {_codes(own)}")
+    return own[0]
+
+
+def of_language(config: Mapping[str, Any], code: str | None, *, name: str) -> dict[str, Any]:
+    """The config of a checkpoint for one of its languages: as if it had no other.
+
+    Args:
+        config: complete.
+        code: of the language; None where it has only one.
+        name: of the checkpoint, for the errors.
+
+    Raises:
+        PronmetricError: it does not score this language, or it scores several and none is chosen.
+    """
+    own = languages_of(config)
+    if code is None and len(own) > 1:
+        raise PronmetricError(f"checkpoint {name} scores several languages: give `lang=` one of {_codes(own)}")
+    if code is not None and code not in {each.code for each in own}:
+        raise PronmetricError(f"checkpoint {name} scores texts in {_codes(own)}, and `lang={code}` is none of them")
+    if LANGUAGES not in config:
+        return dict(config)
+    target = next(each for each in map(Target.model_validate, config[LANGUAGES]) if each.code == code)
+    forms, training = languages.of_record(target.record).forms, config.get("training", {})
+    calibrations = training.get(CALIBRATION) or {}
+    chosen: dict[str, Any] = {
+        LANGUAGE: target.record,
+        CALIBRATION: None if target.calibration is None else target.calibration.model_dump(),
+        "pronouns": [form for form in config["pronouns"] if form in forms],
+        "training": {**training, CALIBRATION: calibrations.get(code)},
+    }
+    rest = {key: value for key, value in config.items() if key != LANGUAGES}
+    return {key: value for key, value in {**rest, **chosen}.items() if value is not None}
+
+
+def _codes(own: Iterable[Language]) -> str:
+    return ", ".join(each.code for each in own)
 
 
 def _sizes(encoder: object, path: Path) -> None:

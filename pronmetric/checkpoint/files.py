@@ -21,7 +21,7 @@ from torch.overrides import TorchFunctionMode
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import model_config, weights
-from pronmetric.checkpoint.locate import CARD, CONFIG, READER, reader_of
+from pronmetric.checkpoint.locate import CARD, CONFIG, READER, name_of, reader_of
 from pronmetric.checkpoint.model_config import Model
 from pronmetric.checkpoint.shards import INDEX, WEIGHTS, hash_weights, is_weight_file, weight_files
 from pronmetric.checkpoint.weights import broken
@@ -33,7 +33,7 @@ from pronmetric.nn.bert import Bert
 from pronmetric.nn.bilstm import BiLSTM
 from pronmetric.nn.elmo import Elmo
 from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
-from pronmetric.nn.head import PairHead
+from pronmetric.nn.head import LogitHead, PairHead
 from pronmetric.nn.mpnet import Mpnet
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns.languages import Language
@@ -68,11 +68,15 @@ class Checkpoint:
     @property
     def collator(self) -> Collator:
         """The collator of this checkpoint's pieces, length and language."""
-        return _collator(self.config, self.pieces)
+        return self.collator_of(self.language)
+
+    def collator_of(self, language: Language) -> Collator:
+        """The collator for one of its languages."""
+        return _collator(self.config, self.pieces, language)
 
     @property
     def language(self) -> Language:
-        """The language of the texts that it scores."""
+        """The language of the texts that it scores; an error if there are several (`load` chooses one)."""
         return checkpoint_config.language_of(self.config)
 
 
@@ -101,22 +105,26 @@ def make_heads(
     return made, None if pair is None else PairHead(width, heads=pair.heads, dropout=pair.dropout)
 
 
-def load(folder: str | Path, *, trainable: bool = True) -> Checkpoint:
+def load(folder: str | Path, *, trainable: bool = True, lang: str | None = None) -> Checkpoint:
     """Read a checkpoint; the model comes in fp32, in evaluation mode.
 
     Without `trainable` a BERT or MPNet is loaded as a module of this package, which needs no transformers and starts
-    faster.
+    faster. `lang`: the checkpoint for this one of its languages, its calibration folded into the head; None: as it is,
+    for several languages without a collator.
 
     Everything is checked before it is used: the config key by key, then names and shapes of the weights against the
     architecture (without allocating either), then the weights' values, then the tokenizer against the encoder.
 
     Raises:
         InputError: with the file, if `folder` is not a checkpoint or its parts do not fit together.
+        PronmetricError: it does not score `lang`.
     """
     folder = Path(folder)
     _need(folder, CONFIG)
     stored = weight_files(folder)
     config = checkpoint_config.read(folder / CONFIG)
+    if lang is not None:
+        config = checkpoint_config.of_language(config, lang, name=name_of(folder))
     _need(folder, *TEXTS[encoder_kind(config)][:1])
     entries = weights.read_headers(stored)
     plan = _plan(config, folder / CONFIG, tensors=len(entries), trainable=trainable)
@@ -126,10 +134,13 @@ def load(folder: str | Path, *, trainable: bool = True) -> Checkpoint:
     weights.load(model.state_dict(), entries)
     try:
         pieces = _pieces(folder, config)
-        _collator(config, pieces)
+        _collator(config, pieces, checkpoint_config.languages_of(config)[0])
     except Exception as error:  # the tokenizers library raises bare Exceptions
         raise broken("tokenizer", folder, error) from error
     settings = _settings(folder, config)
+    if (calibration := Model.read(config).calibration) is not None:
+        assert isinstance(model.head, LogitHead)  # `Model` has seen to it
+        model.head.calibrate(scale=calibration.scale, bias=calibration.bias)
     return Checkpoint(model.eval(), pieces, config, hash_weights(folder), settings)
 
 
@@ -158,12 +169,12 @@ def hash_reader(folder: Path) -> str:
     return hashlib.sha256("".join(parts).encode()).hexdigest()[:8]
 
 
-def _collator(config: Mapping[str, Any], pieces: Pieces) -> Collator:
-    """The collator of the model in `config`."""
-    split, reader = checkpoint_config.language_of(config).words, Model.read(config).source
-    if reader is None:
+def _collator(config: Mapping[str, Any], pieces: Pieces, language: Language) -> Collator:
+    """The collator of the model in `config` for texts in `language`."""
+    split, rows = language.words, Model.read(config).source_rows
+    if rows is None:
         return Collator(pieces, max_pieces=config["max_pieces"], separator=config["separator"], split=split)
-    limits = {"context": reader.context, "before": reader.before}
+    limits = {"context": rows.context, "before": rows.before}
     return SourceCollator(pieces, max_pieces=config["max_pieces"], split=split, **limits)
 
 

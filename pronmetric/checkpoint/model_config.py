@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from pronmetric.errors import InputError
 from pronmetric.pronouns import languages
-from pronmetric.settings import Fraction, Record, Settings, Weight
+from pronmetric.settings import Fraction, Positive, Record, Settings, Weight
 from pronmetric.text.context import CONTEXT_SIZE
 
 FORMAT: Final = 1
@@ -23,7 +23,14 @@ WITH_PROBABILITIES = frozenset({"logit"})
 """The kinds of head whose scores are probabilities; those of the paper's heads are unbounded."""
 KEYS = ("encoder", "head", "word_state", "segment", "max_pieces", "separator", "pronouns", "context", "context_size")
 """The keys that every checkpoint has, beside its format."""
-_OF_SCORES = ("word_state", "segment", "max_pieces", "separator", "language")  # signatures have the context
+_OF_SCORES = (
+    "word_state",
+    "segment",
+    "max_pieces",
+    "separator",
+    "language",
+    "calibration",
+)  # signatures have the context
 # Keys of a Hugging Face architecture that do not affect scores: training settings and metadata.
 _NO_SCORE = frozenset(
     {
@@ -99,22 +106,53 @@ class Mixing(Record):
     bias: Number
 
 
-class SourceReader(Record):
-    """What makes a model a reader of sources, which stands in the folder of the checkpoint that it is for.
+class SourceRows(Record):
+    """How a model reads texts with their sources.
 
     context, before: most pieces of the text's context and of the source's previous sentences (`data.source_rows`).
-    model: hash of the weights that it is for. in_context, alone: how its logits join theirs, for texts with a context
-    and without one. preference: share of the change of a pronoun's logit that a pair head's preference takes.
     languages: of the sources that it was trained on.
     """
 
     context: SizeOrNone
     before: SizeOrNone
+    languages: list[str]
+
+
+class SourceReader(SourceRows):
+    """What makes a model a reader of sources, which stands in the folder of the checkpoint that it is for.
+
+    model: hash of the weights that it is for. in_context, alone: how its logits join theirs, for texts with a context
+    and without one. preference: share of the change of a pronoun's logit that a pair head's preference takes.
+    """
+
     model: str
     in_context: Mixing
     alone: Mixing
     preference: Weight
-    languages: list[str]
+
+
+class Calibration(Record):
+    """What the logits become: scale * logit + bias."""
+
+    scale: Positive
+    bias: Number
+
+
+class Target(Record):
+    """One of several target languages of a model.
+
+    code: of the language. uses: the uses of its forms, as `TableLanguage.to_record` has them; None for English.
+    calibration: of the logits of its texts; None: they are as they are.
+    """
+
+    code: str
+    uses: list[str] | None = None
+    calibration: Calibration | None = None
+
+    @property
+    def record(self) -> dict[str, Any] | None:
+        """The record of the language alone, for `languages.of_record`."""
+        return None if self.uses is None else {"code": self.code, "uses": self.uses}
 
 
 class Model(Settings):
@@ -122,8 +160,11 @@ class Model(Settings):
 
     segment: how the scores of a segment's pronouns become its score. separator: whether one follows the context.
     pronouns: the inventory. context, context_size: the kind of context in training, and its sentences. language: the
-    table of a target language that is not English. tie, ties: thresholds of the score, and of what else may decide.
-    decision: what decides. source: of a reader of sources. training: the content of the card. Other keys are kept.
+    table of a target language that is not English. languages: several target languages instead, of which one is chosen
+    for each use (`checkpoint.config.of_language`); `pronouns` has the forms of all. calibration: of the chosen one.
+    tie, ties: thresholds of the score, and of what else may decide. decision: what decides. source: of a reader of
+    sources. reads_source: of a scorer that reads sources itself. training: the content of the card. Other keys are
+    kept.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -139,11 +180,14 @@ class Model(Settings):
     context: Context
     context_size: SizeOrNone = CONTEXT_SIZE
     language: dict[str, Any] | None = None
+    languages: Annotated[list[Target], Field(min_length=2)] | None = None
+    calibration: Calibration | None = None
     pair_head: PairHead | None = None
     tie: Weight | None = None
     ties: dict[Decision, Weight] = Field(default_factory=dict)
     decision: Decision = "score"
     source: SourceReader | None = None
+    reads_source: SourceRows | None = None
     training: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -152,15 +196,45 @@ class Model(Settings):
         kind = self.head.kind
         if self.segment != SEGMENT[kind]:
             raise InputError(f"segment={self.segment}: expected {SEGMENT[kind]} with head {kind}")
-        try:
-            known = languages.of_record(self.language).forms
-        except ValueError as error:
-            raise InputError(f"language: expected {error}") from None
+        for key in ("languages", "calibration", "reads_source"):
+            if getattr(self, key) is not None and kind not in WITH_PROBABILITIES:
+                raise InputError(f"{key}: expected no such key with head {kind}, which gives no probabilities")
+        if self.source is not None and self.reads_source is not None:
+            raise InputError("reads_source: expected no such key in a reader of sources for another checkpoint")
+        known = self._known_forms()
         if unknown := [form for form in self.pronouns if form not in known]:
             raise InputError(f"pronouns: expected forms of the inventory ({', '.join(known)}), got {unknown[0][:40]!r}")
         if twice := sorted({form for form in self.pronouns if self.pronouns.count(form) > 1}):
             raise InputError(f"pronouns: expected each form once, got {', '.join(twice)}")
         return self
+
+    def _known_forms(self) -> list[str]:
+        """The forms of all its languages."""
+        if self.languages is None:
+            named = {"language": self.language}
+        elif self.language is not None or self.calibration is not None:
+            raise InputError("languages: expected no key language or calibration beside it")
+        else:
+            named = {f"languages[{number}]": each.record for number, each in enumerate(self.languages)}
+            if tableless := [
+                each.code for each in self.languages if not each.uses and each.code != languages.ENGLISH.code
+            ]:
+                raise InputError(f"languages: expected the uses of each form of {tableless[0]}, got none")
+            codes = [each.code for each in self.languages]
+            if twice := sorted({code for code in codes if codes.count(code) > 1}):
+                raise InputError(f"languages: expected each language once, got {', '.join(twice)}")
+        known: dict[str, None] = {}
+        for key, record in named.items():
+            try:
+                known |= dict.fromkeys(languages.of_record(record).forms)
+            except ValueError as error:
+                raise InputError(f"{key}: expected {error}") from None
+        return list(known)
+
+    @property
+    def source_rows(self) -> SourceRows | None:
+        """How it reads texts with their sources, for another checkpoint or itself; None if it does not."""
+        return self.source or self.reads_source
 
     def to_config(self) -> dict[str, Any]:
         """The keys of config.yaml, as plain values; those that were not given are left out."""
@@ -171,11 +245,17 @@ class Model(Settings):
         plain = self.to_config()
         shown = {key: plain[key] for key in _OF_SCORES if key in plain}
         pair = {} if self.pair_head is None else {"pair_head": self.pair_head.heads}
-        source = {} if self.source is None else {"source": self.source.model_dump(exclude={"model", "languages"})}
+        source = {
+            key: rows.model_dump(exclude={"model", "languages"})
+            for key, rows in (("source", self.source), ("reads_source", self.reads_source))
+            if rows is not None
+        }
+        several = {} if self.languages is None else {"languages": plain["languages"]}
         return {
             **shown,
             **pair,
             **source,
+            **several,
             "encoder": architecture(plain["encoder"]),
             "head": self.head.form,
             "pronouns": sorted(self.pronouns),

@@ -161,7 +161,9 @@ class ScoreFlags(Flags):
     gpus_per_worker: float | None = flag(
         group="workers", type=_gpus, metavar="F", help="GPUs of a process, e.g. 1 or 0.5"
     )
-    model: ModelFlags = part(ModelFlags, flags.MODEL, only=("model", "allow_network", "batch_size", "no_source"))
+    model: ModelFlags = part(
+        ModelFlags, flags.MODEL, only=("model", "lang", "allow_network", "batch_size", "no_source")
+    )
     precision: str | None = flags.precision_flag(flags.MODEL, gpus=False)
     model_storage_path: str | None = flag(metavar="DIR", help="folder for a --model of the hub")
     verbose: bool = switch(help="also numbers and intervals of each system on stderr")
@@ -195,7 +197,16 @@ def _worker_model(flags: ModelFlags, gpus: int) -> Model:
     model = _absolute(flags.model) if local and flags.model is not None else flags.model
     source = flags.source_lang
     source = _absolute(source) if source is not None and Path(source).is_file() else source
-    return Model(model, flags.precision, gpus, flags.allow_network, flags.model_storage_path, source, flags.no_source)
+    return Model(
+        model=model,
+        lang=flags.lang,
+        precision=flags.precision,
+        gpus=gpus,
+        allow_network=flags.allow_network,
+        storage=flags.model_storage_path,
+        source_lang=source,
+        no_source=flags.no_source,
+    )
 
 
 def _absolute(path: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pronmetric import __version__
+from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
 from pronmetric.checkpoint.low_bit import BITS
 from pronmetric.cli import output
@@ -40,6 +41,7 @@ class ExportFlags(Flags):
     bits: int | None = flag(
         exclusive=_KIND, type=int, choices=BITS, help="write a checkpoint with matrices of so many bits"
     )
+    lang: str | None = flag(metavar="CODE", help="with --onnx: the language, for a model of several languages")
     data: Path | None = flag(type=Path, metavar="DIR", help="with --bits: prepared data that calibrate the checkpoint")
     output: str = flag(
         "-o", "--output", required=True, metavar="FILE|DIR", help="the ONNX file, or the checkpoint's folder"
@@ -48,9 +50,11 @@ class ExportFlags(Flags):
     quiet: bool = switch(help="no notes on stderr")
 
     def check(self) -> None:
-        """Refuse data that nothing is calibrated on."""
+        """Refuse data that nothing is calibrated on, and a language that nothing is chosen by."""
         if self.onnx and self.data is not None:
             raise UsageError("--data goes with --bits")
+        if not self.onnx and self.lang is not None:
+            raise UsageError("--lang goes with --onnx; --bits leaves all languages in the checkpoint")
 
 
 def run(task: ExportFlags) -> None:
@@ -69,7 +73,10 @@ def _onnx(task: ExportFlags) -> None:
 
     onnx_file.require_packages()
     note = output.Notes(quiet=task.quiet)
-    loaded = files.load(place.folder, trainable=False)
+    config = checkpoint_config.of_language(
+        checkpoint_config.read(place.folder / locate.CONFIG), task.lang, name=place.name
+    )
+    loaded = files.load(place.folder, trainable=False, lang=checkpoint_config.language_of(config).code)
     signature = Signature.of(
         model=place.name, weights=loaded.hash, settings=loaded.settings, precision="32", version=__version__
     )

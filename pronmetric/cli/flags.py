@@ -113,7 +113,8 @@ class TextFlags(Flags):
         "-s",
         "--sources",
         metavar="FILE",
-        help="source: shown in reports; counts if the model has a reader of sources, or with --source-lang",
+        help="source: shown in reports; counts if the model reads sources or has a reader of them, or with "
+        "--source-lang",
     )
     source_lang: str | None = source_lang_flag()
     docids: str | None = flag(metavar="FILE", help="one document id per line; context never crosses documents")
@@ -169,6 +170,7 @@ class ModelFlags(Flags):
     """The model of a verb and how it runs."""
 
     model: str | None = flag(metavar="NAME|FOLDER", help="a shipped name, a folder, or a hub name (default: base)")
+    lang: str | None = flag(metavar="CODE", help="language of the texts, such as de, for a model of several languages")
     allow_network: bool = switch(help="download --model from the Hugging Face hub")
     batch_size: int | None = flag(
         type=whole(1), metavar="N", help="pieces per batch, in units of 32 (default: 32, on a GPU 1024)"
@@ -181,7 +183,7 @@ class ModelFlags(Flags):
     precision: str | None = precision_flag()
     model_storage_path: str | None = None
     source_lang: str | None = None
-    no_source: bool = switch(help="do not use the model's reader of sources, if it has one")
+    no_source: bool = switch(help="ignore sources, if the model reads them or has a reader of sources")
     disable_cache: bool = False
     disable_length_batching: bool = False
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import tee
 
 from pronmetric.cli import flags
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, format_of, part, switch, whole
-from pronmetric.cli.run import ScoringRun, language_of_result, load_language
+from pronmetric.cli.run import ScoringRun, language_of_result, load_language, of_result
 from pronmetric.errors import InputError
 from pronmetric.output import targets
 from pronmetric.report import buckets, page, paper, plots, tables
@@ -141,6 +142,7 @@ def _content(task: ReportFlags, result: Result, note: Notes) -> Content:
     """The content of the report; pronouns are paired and the model is loaded only if the format shows it."""
     everything = task.kind == "html" or bool({"pronouns", "distances"} & set(task.shown))
     notes: list[str] = []
+    task = task if task.no_model else replace(task, model=of_result(task.model, result.signature))
 
     def record(line: str) -> None:
         notes.append(line)

@@ -69,7 +69,7 @@ class RerankFlags(Flags):
         "--sources",
         group=TEXTS,
         metavar="FILE",
-        help="source; counts if the model has a reader of sources, or with --source-lang",
+        help="source; counts if the model reads sources or has a reader of them, or with --source-lang",
     )
     source_lang: str | None = flags.source_lang_flag(TEXTS)
     docids: str | None = flag(
@@ -110,6 +110,7 @@ class RerankFlags(Flags):
             "--docids": self.docids,
             "--context": self.context,
             "--model": self.model.model,
+            "--lang": self.model.lang,
             "-s": self.sources,
         }
         if self.mbr and (extra := [name for name, value in of_model.items() if value is not None]):

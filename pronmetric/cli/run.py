@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -45,9 +46,19 @@ _SAID = {
 
 
 def load_config(model: ModelFlags) -> Mapping[str, Any]:
-    """The config of the checkpoint that --model names, read without torch."""
-    place = locate.locate(model.model, allow_network=model.allow_network, storage=model.model_storage_path)
-    return checkpoint_config.read(place.folder / locate.CONFIG)
+    """The config of the checkpoint that --model names, for the language of --lang, read without torch.
+
+    Raises:
+        PronmetricError: it does not score this language, or it scores several and --lang is missing.
+    """
+    place = _locate(model)
+    return checkpoint_config.of_language(
+        checkpoint_config.read(place.folder / locate.CONFIG), model.lang, name=place.name
+    )
+
+
+def _locate(model: ModelFlags) -> locate.Location:
+    return locate.locate(model.model, allow_network=model.allow_network, storage=model.model_storage_path)
 
 
 def load_language(model: ModelFlags) -> Language:
@@ -60,6 +71,18 @@ def note_english_figures(config: Mapping[str, Any] | None, note: Notes) -> None:
     own = languages.ENGLISH if config is None else checkpoint_config.language_of(config)
     if not own.ruled:
         note(f"kinds and numbers of pronouns, and simple baselines, are those of English; the model scores {own.code}")
+
+
+def of_result(model: ModelFlags, signature: str) -> ModelFlags:
+    """The flags with the language of a result, by its signature, if --model scores it among several and none is named.
+
+    A result is shown with the model of its own language, whatever other languages the model has.
+    """
+    if model.lang is not None:
+        return model
+    config, code = checkpoint_config.read(_locate(model).folder / locate.CONFIG), language_code(signature)
+    own = [each.code for each in checkpoint_config.languages_of(config)]
+    return replace(model, lang=code) if len(own) > 1 and code in own else model
 
 
 def language_of_result(model: ModelFlags, signature: str) -> Language:
@@ -85,14 +108,14 @@ def language_of_result(model: ModelFlags, signature: str) -> Language:
 def load_metric(model: ModelFlags, note: Notes) -> PronounMetric:
     """The metric; begins `note`, and notes if it was not trained or calibrated.
 
-    A folder without a checkpoint is refused before torch is loaded.
+    A folder without a checkpoint, and a language that it does not score, are refused before torch is loaded.
     """
-    if not model.allow_network:
-        locate.locate(model.model, storage=model.model_storage_path)
+    load_config(model)
     from pronmetric.metric import PronounMetric
 
     loaded = PronounMetric.from_pretrained(
         model.model,
+        lang=model.lang,
         precision=model.precision,
         gpus=model.gpus,
         allow_network=model.allow_network,
@@ -107,11 +130,13 @@ def load_metric(model: ModelFlags, note: Notes) -> PronounMetric:
 
 
 def needs_source(model: ModelFlags) -> bool | None:
-    """Whether texts need a source; None: the checkpoint has a reader, and those that have one are scored with it."""
+    """Whether texts need a source; None: the checkpoint reads sources, and texts that have one are scored with it."""
     if model.source_lang is not None:
         return True
-    place = locate.locate(model.model, allow_network=model.allow_network, storage=model.model_storage_path)
-    return None if not model.no_source and locate.reader_of(place.folder) is not None else False
+    if model.no_source:
+        return False
+    reads = locate.reader_of(_locate(model).folder) is not None or checkpoint_config.reads_source(load_config(model))
+    return None if reads else False
 
 
 class ScoringRun:
@@ -259,7 +284,7 @@ def announce_context(kind: str, corpus: Corpus, texts: TextFlags, model: ModelFl
             + ("give --docids" if texts.translations else f"the files of {texts.dataset} name no documents")
         )
     if texts.sources is not None and needs_source(model) is False:
-        why = "with --no-source" if model.no_source else "without --source-lang: the model has no reader of sources"
+        why = "with --no-source" if model.no_source else "without --source-lang: the model reads no sources"
         note.detail(f"-s: reports show the source; it does not affect scores {why}")
 
 

@@ -15,7 +15,8 @@ from pronmetric.output import targets
 from pronmetric.training.development_table import development_table
 from pronmetric.training.settings import Table, Train
 
-DESCRIPTION = """Train the metric on the output of `pronmetric prepare` (data.dir=DIR).
+DESCRIPTION = """Train the metric on the output of `pronmetric prepare` (data.dir=DIR;
+data.dir=[DIR,DIR] with experiment=targets, which trains one scorer of several languages).
 
 Writes to out=DIR: checkpoint/ (for `score --model`), logs (CSV, TensorBoard), and best.ckpt and last.ckpt. The same
 command resumes a stopped run from last.ckpt.
@@ -68,12 +69,12 @@ def _job(settings: Train) -> None:
 
     given = {"init": settings.init, "teacher": settings.teacher}
     folders: dict[str, Any] = {key: str(locate.locate(name).folder) for key, name in given.items() if name}
-    if settings.source is not None:
+    if settings.source is not None and settings.source.model is not None:
         model = str(locate.locate(settings.source.model).folder)
         folders["source"] = settings.source.model_copy(update={"model": model})
     settings = settings.model_copy(update=folders)
     out = Path(settings.out)
-    read = [settings.data.dir, settings.data.soft, settings.init, settings.teacher]
+    read = [*settings.data.folders, settings.data.soft, settings.init, settings.teacher]
     read += [] if settings.source is None else [settings.source.model]
     read += [getattr(settings.encoder, name, None) for name in ("options", "weights", "vectors")]
     targets.check([], read=read, folders=[out, out / "checkpoint"])
@@ -82,7 +83,7 @@ def _job(settings: Train) -> None:
         return
 
     from pronmetric.schema import FIDELITY
-    from pronmetric.training import run, source_reader
+    from pronmetric.training import run, source_reader, source_scorer
     from pronmetric.training.datamodule import COREFERENCE
 
     overrides = given_overrides()
@@ -92,7 +93,9 @@ def _job(settings: Train) -> None:
         named |= {COREFERENCE}
     if any(each == "experiment=fidelity" or each.startswith("objective.fidelity.share=") for each in overrides):
         named |= {FIDELITY}
-    train = run.train if settings.source is None else source_reader.train
+    train = run.train
+    if settings.source is not None:
+        train = source_scorer.train if settings.source.model is None else source_reader.train
     result = train(
         settings, required_sources=named, overrides=overrides, note=lambda line: print(line, file=sys.stderr)
     )
@@ -115,10 +118,10 @@ def _shipped() -> Mapping[str, float]:
 
 
 def _check_prepared(settings: Train) -> Path:
-    """The folder of prepared data, checked."""
-    folder = Path(settings.data.dir)
-    arrow.read_manifest(folder)
-    return folder
+    """The folder of prepared data, checked; of several the first."""
+    for folder in settings.data.folders:
+        arrow.read_manifest(Path(folder))
+    return Path(settings.data.folder)
 
 
 def _cell(settings: Train, table: Table) -> None:

@@ -44,7 +44,8 @@ class Encoded(NamedTuple):
     piece's word (pieces,), -1 for special pieces and for what belongs to no word. pronoun_word: word index
     of each pronoun (pronouns,). pronouns: their indices into `Example.spans`. cut: number of pieces of context
     that did not fit. windows: number of rows of the example. first_word: the row's word 0, counted from the start of
-    the context. unread: number of its words that are not read completely, or of the pieces of its source that are not.
+    the context; below 0 by the words of the source before it. unread: number of its words that are not read
+    completely, or of the pieces of its source that are not.
     source: spans in the source of its first words (source words, 2), in readable form, -1 for those of the sentences
     before it; None where no source is read.
     """

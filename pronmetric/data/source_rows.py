@@ -68,6 +68,7 @@ class SourceCollator(Collator):
         cut = len(context.ids) - min(self._context, max(0, room - len(text.ids)), len(context.ids))
         context_word = word_of_pieces(self.split(example.context), context.offsets)
         word = word_of_pieces(self.split(example.text), text.offsets)
+        before_text = len(self.split(example.context))  # words
         starts = np.array([start for start, _ in example.spans], dtype=np.int64)
         first = first_pieces(starts, text.offsets, word)
         whole = [(0, np.arange(len(first)), 1)]
@@ -78,6 +79,8 @@ class SourceCollator(Collator):
             given = np.concatenate([older, source.ids[at : at + taken]])
             parts = (given, np.arange(len(given))), (context.ids[cut:], context_word[cut:])
             ids, words_of, start = self._join(*parts, (text.ids[begin:end], word[begin:end]))
+            words_read = context_word[cut:], before_text + word[begin:end][word[begin:end] >= 0]
+            first_word = min((int(each[each >= 0].min()) for each in words_read if (each >= 0).any()), default=0)
             spans = np.concatenate([np.full((len(older), 2), -1), source.offsets[at : at + taken]])
             yield Encoded(
                 example=index,
@@ -87,6 +90,7 @@ class SourceCollator(Collator):
                 pronouns=mine,
                 cut=cut,
                 windows=number,
+                first_word=first_word - len(given),
                 unread=len(source.ids) - taken,
                 source=None if example.source is None else spans,
             )

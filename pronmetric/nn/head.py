@@ -79,6 +79,12 @@ class LogitHead(nn.Module):
         """A segment's score from its pronouns' logits: their mean probability; NaN if there is none."""
         return mean(scores.sigmoid(), real)
 
+    @torch.no_grad()
+    def calibrate(self, *, scale: float, bias: float) -> None:
+        """Fold a calibration into the weights: the logits become scale * logit + bias."""
+        self.logit.weight.mul_(scale)
+        self.logit.bias.mul_(scale).add_(bias)
+
 
 class PaperHead(nn.Module):
     """Jwalapuram et al. 2019, section 4: B = LayerNorm(P + A K), u = B z, y = u . w, with one weight in w per slot.

@@ -59,9 +59,10 @@ def language_code(signature: str) -> str:
 def _source_language(signature: str) -> str | None:
     """The language of the sources in the signature of a result, where they count for the scores; else None."""
     try:
-        return dict(Signature.parse(signature).fields).get("source", "").partition("-")[0] or None
+        code = dict(Signature.parse(signature).fields).get("source", "").partition("-")[0]
     except ValueError:
         return None
+    return code if re.fullmatch("[a-z]{2,3}", code) else None  # models that read sources name no language
 
 
 def _shipped(code: str) -> Language | None:

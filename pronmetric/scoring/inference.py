@@ -24,6 +24,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.checkpoint.model_config import Model
 from pronmetric.data.collate import Collator, Encoded, Example, cut_batches, word_of_pieces
@@ -38,7 +39,7 @@ from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, Unmatched
 from pronmetric.source.evidence import MOST, Combination, Evidence, Judgement, SourceTable
 from pronmetric.source.evidence import Item as SourceItem
-from pronmetric.text.context import Text
+from pronmetric.text.context import Source, Text, join
 from pronmetric.text.lines import check_segment
 from pronmetric.text.readable import readable
 from pronmetric.text.words import Word
@@ -105,7 +106,8 @@ class Inference:
         precision: one of `PRECISIONS`; None: that of `default_precision`.
         gpus: as for `devices`.
         source: the table by which sources of texts affect their scores; None: the reader, if there is one, decides.
-        reader: loads the reader of sources, when the first text with a source comes; None: sources are ignored.
+        reader: loads the reader of sources, when the first text with a source comes; None: there is none.
+        no_source: the model does not read sources, if it is one that reads them itself.
     """
 
     def __init__(
@@ -116,6 +118,7 @@ class Inference:
         gpus: int | None,
         source: SourceTable | None = None,
         reader: Callable[[], Checkpoint] | None = None,
+        no_source: bool = False,
     ) -> None:
         self.source = source
         self._load_reader, self._gpus = reader, gpus
@@ -127,6 +130,7 @@ class Inference:
         self.precision = default_precision(names[0]) if precision is None else precision
         self.language: Language = loaded.language
         self.forms = frozenset(loaded.config["pronouns"])
+        self.reads_source = not no_source and checkpoint_config.reads_source(loaded.config)
         self.collator = loaded.collator
         model: Any = loaded.model.eval().requires_grad_(False)
         dtype = PRECISIONS[self.precision]
@@ -209,18 +213,19 @@ class Inference:
             check_segment(text, file="text", line=number + 1)
             words = self.language.words(text)
             found = tuple(p for p in self.language.find(text, words) if p.form in self.forms)
-            identity = f"{context}\0{text}" if cache else str(number)
+            own = source if self.reads_source and source is not None and source.text.strip() else None
+            identity = "\0".join((context, text, *_read(own))) if cache else str(number)
             key = blake2b(identity.encode(), digest_size=16).digest()
             if not (found and (key in known or key in new)):
                 counts.add_reading(text, context)
             if found and key not in known and key not in new:
-                new[key] = Example(context, text, [(p.start, p.end) for p in found])
+                new[key] = Example(context, text, [(p.start, p.end) for p in found], own)
             item: SourceItem | Example | None = None
             if source is not None and self.source is not None:
                 item = SourceItem(source, words, found)
             elif source is not None and self._load_reader is not None and found and source.text.strip():
                 item = Example(context, text, tuple((p.start, p.end) for p in found), source)
-            counts.with_source += item is not None
+            counts.with_source += item is not None or (own is not None and bool(found))
             waiting.append((key, found, self.language.writing.count_words(text), item))
             if len(new) == _WINDOW or len(waiting) == 4 * _WINDOW:
                 yield from score()
@@ -278,7 +283,8 @@ class Inference:
         counts.encoded += len(examples)
         counts.cut += sum(row.windows == 1 and row.cut > 0 for row in first)
         counts.windowed += sum(row.windows > 1 for row in first)
-        counts.unread += sum(row.unread > 0 for row in first)
+        counts.unread += sum(row.unread > 0 and row.source is None for row in first)
+        counts.source_cut += sum(row.unread > 0 and row.source is not None for row in first)
         sizes = np.array([len(example.spans) for example in examples], dtype=np.int64)
         counts.surplus += int((sizes > getattr(self.replicas[0].head, "slots", np.inf)).sum())
         heads = 1 if self.replicas[0].pair_head is None else 2
@@ -426,6 +432,11 @@ class _Reader:
                 for k, look in zip(row.pronouns.tolist(), looks, strict=False):  # the rest is padding
                     words[row.example][k] = _attended(look, row, examples[row.example])
         return (_Reading(each, tuple(its)) for each, its in zip(logits, words, strict=True))
+
+
+def _read(source: Source | None) -> tuple[str, ...]:
+    """The texts of a source, previous sentences first; none without one."""
+    return () if source is None else (join(source.before), source.text)
 
 
 def _first_rows(rows: Sequence[Encoded]) -> list[Encoded]:

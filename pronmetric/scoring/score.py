@@ -127,8 +127,8 @@ class Counts:
     cut: texts whose context lost pieces on its left. windowed: texts too long for the encoder that were read in
     overlapping windows, each pronoun scored once. surplus: texts with more pronouns than the paper's head has slots;
     those beyond them have a score but no weight in the segment's. unread: texts with words whose ends the encoder does
-    not read. with_source: texts with a source that counts. source_cut: those whose source is too long for the reader of
-    sources, so that a part of it was not read.
+    not read. with_source: texts with a source that counts. source_cut: those whose source is too long for the model, so
+    that a part of it was not read.
 
     entities, apostrophes, letters, markup: texts, with a pronoun or without, in which or in whose context such was read
     as plain text (`pronmetric.text.readable`).
@@ -173,7 +173,7 @@ class Counts:
         if self.unread:
             yield f"words longer than the encoder reads, their ends ignored: in {self.unread} {of}"
         if self.source_cut:
-            yield f"sources longer than the reader of sources, read in part: {self.source_cut}"
+            yield f"sources longer than the model reads, read in part: {self.source_cut}"
 
 
 class Tally:

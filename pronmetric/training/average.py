@@ -15,14 +15,14 @@ import torch
 
 import pronmetric
 from pronmetric.checkpoint import files, locate, weights
-from pronmetric.checkpoint.config import PAIR_HEAD, has_pair_head
+from pronmetric.checkpoint.config import PAIR_HEAD, has_pair_head, languages_of
 from pronmetric.checkpoint.files import Checkpoint
-from pronmetric.checkpoint.model_config import KEYS, architecture
+from pronmetric.checkpoint.model_config import KEYS, Model, architecture
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import ERRORS, SCORE
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.training import card, decision, recipe, source_reader
+from pronmetric.training import card, decision, recipe, source_reader, source_scorer
 from pronmetric.training.batches import Labeller
 from pronmetric.training.calibrate import natural_rate, on_references, recorded
 from pronmetric.training.datamodule import development_pairs
@@ -167,6 +167,65 @@ def average_readers(
     return Result(out, digest, mixed.figures, None)
 
 
+def average_scorers(
+    folders: Sequence[Path], out: Path, *, data: Sequence[Path], shares: Sequence[float] | None = None, half: bool
+) -> Result:
+    """Write the mean of scorers that read sources themselves, calibrated for each of their languages; its figures.
+
+    Arguments as for `average`; data: the prepared folder of each language.
+
+    Raises:
+        InputError: as for `average`; the scorers have other languages or vocabularies, or the data other languages.
+    """
+    locate.refuse_taken(out)
+    shares, prepared = _checked(shares, folders), source_scorer.Folder.read(data)
+    parts = [files.load(folder) for folder in folders]
+    first, usual = parts[0], recipe.default("experiment/source")
+    own, described = languages_of(first.config), Model.read(first.config)
+    for folder, part in zip(folders, parts, strict=True):
+        _refuse_other_kind(first, part, folder)
+        if languages_of(part.config) != own or part.config.get("reads_source") != first.config["reads_source"]:
+            raise InputError("its languages or its rows of sources differ from those of the first", file=folder)
+        if part.pieces.vocabulary() != first.pieces.vocabulary():  # type: ignore[attr-defined]  # of sub-words
+            raise InputError("its vocabulary differs from that of the first: train both on the same data", file=folder)
+    by_language = {each.prepared.language: each for each in prepared}
+    if by_language.keys() != set(own):
+        wanted, got = (", ".join(sorted(each.code for each in some)) for some in (own, by_language))
+        raise InputError(f"expected prepared data of {wanted}, the languages of the checkpoints, got {got}")
+    head_seed, scorer, bits = _head_seed(folders, parts), first.model, usual["source.bits"]
+    scorer.load_state_dict(mean_weights([part.model.state_dict() for part in parts], shares))
+    weights.round_in_place(scorer.state_dict(), bits=bits)
+    scorer.to(default_device())
+    most, forms = usual["data.development"], described.pronouns
+    targets = [
+        (
+            by_language[each],
+            first.collator_of(each),
+            development(by_language[each].path, forms=forms, language=each, most=most),
+        )
+        for each in own
+    ]
+    record = {
+        "version": pronmetric.__version__,
+        "head_seed": head_seed,
+        "average": [_record(part, share) for part, share in zip(parts, shares, strict=True)],
+        "translations": first.config["training"]["translations"],
+        "figures": {},
+    }
+    locate.refuse_taken(out)  # may have been created by another process
+    return source_scorer.finish(
+        out,
+        scorer,
+        first.pieces,
+        described,
+        targets,
+        record=record,
+        store=source_scorer.Store(half=half, bits=bits),
+        dtype=torch.bfloat16,
+        progress=True,
+    )
+
+
 def _checked(shares: Sequence[float] | None, folders: Sequence[Path]) -> list[float]:
     """The shares of two or more checkpoints."""
     shares = [1.0] * len(folders) if shares is None else list(shares)
@@ -246,5 +305,6 @@ def _record(part: Checkpoint, share: float) -> dict[str, Any]:
         "figures",
         "average",
     )
-    data = before.get("data", {}).get("manifest")
+    given = before.get("data", {})
+    data = given.get("manifest", {code: each["manifest"] for code, each in given.items() if "manifest" in each})
     return {"weights": part.hash, "share": share, "data": data} | {key: before[key] for key in keys if key in before}

@@ -56,6 +56,12 @@ class Plan(Sequence[Step]):
         """The steps in another order."""
         return Plan(*self._taken(rng.permutation(self._chosen)))
 
+    def moved(self, **by: int) -> Plan:
+        """The same steps with the row numbers of each kind increased: `moved(passages=10, pairs=20)`."""
+        kinds, sizes, draws = self._taken(self._chosen)
+        increase = np.array([by[kind] for kind in KINDS])[np.repeat(kinds, sizes)]
+        return Plan(kinds, sizes, draws + np.stack([increase, np.zeros_like(increase)], axis=1))
+
     def draws(self, kind: str, rows: int) -> np.ndarray:
         """How often each of `rows` rows of a kind is drawn (rows,)."""
         kinds, sizes, draws = self._taken(self._chosen)

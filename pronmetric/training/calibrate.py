@@ -190,9 +190,7 @@ def _fold(head: LogitHead, logits: np.ndarray, labels: np.ndarray, *, rate: floa
     fit = fit_platt(logits, labels)
     if fit.scale <= 0:
         return None
-    with torch.no_grad():
-        head.logit.weight.mul_(fit.scale)
-        head.logit.bias.mul_(fit.scale).add_(fit.bias)
+    head.calibrate(scale=fit.scale, bias=fit.bias)
     return Fit(float(fit.scale), float(fit.bias), rate, len(labels), int((labels == 0).sum()))
 
 

@@ -224,6 +224,30 @@ def step_loader(
     )
 
 
+def training_loader(
+    batches: Dataset[Any], steps: Sequence[Step], *, trainer: pl.Trainer, first: int, settings: Train
+) -> DataLoader[Any]:
+    """The optimizer steps of this process from `first` on (`step_loader`), with a warning of batches left out."""
+    world, accumulated = trainer.world_size, settings.trainer.accumulate
+    left = len(steps) % (world * accumulated)
+    if left and trainer.global_rank == 0 and trainer.max_steps == len(steps) // (world * accumulated):
+        LOG.warning(
+            "left out: %d of %d batches, so that %s as many each",
+            left,
+            len(steps),
+            f"{world} processes take" if accumulated == 1 else "all steps take",
+        )
+    return step_loader(
+        batches,
+        steps[: trainer.max_steps * world * accumulated],
+        trainer=trainer,
+        first=first,
+        accumulated=accumulated,
+        workers=settings.trainer.workers,
+        pin=training_device(settings.trainer).type == "cuda",
+    )
+
+
 class DevelopmentPairs(Dataset[Labelled]):
     """Fixed batches of development pairs, by name of a set in a context."""
 
@@ -293,7 +317,7 @@ class PronounData(pl.LightningDataModule):
     ) -> None:
         super().__init__()
         self.settings = settings
-        self.folder = Path(settings.data.dir)
+        self.folder = Path(settings.data.folder)
         self.collator = collator
         self.labeller = Labeller(collator, forms=prepared.forms, language=prepared.language)
         self.teacher = teacher
@@ -590,26 +614,9 @@ class PronounData(pl.LightningDataModule):
 
     def train_dataloader(self) -> DataLoader[tuple[Labelled, ...]]:
         """The remaining steps, each a tuple of `trainer.accumulate` batches in micro-batches."""
-        trainer, steps = self.trainer, self.steps()
-        assert trainer is not None and self._sets is not None
-        world, accumulated = trainer.world_size, self.settings.trainer.accumulate
-        left = len(steps) % (world * accumulated)
-        if left and trainer.global_rank == 0 and trainer.max_steps == len(steps) // (world * accumulated):
-            LOG.warning(
-                "left out: %d of %d batches, so that %s as many each",
-                left,
-                len(steps),
-                f"{world} processes take" if accumulated == 1 else "all steps take",
-            )
-        return step_loader(
-            self._sets,
-            steps[: trainer.max_steps * world * accumulated],
-            trainer=trainer,
-            first=self.first,
-            accumulated=accumulated,
-            workers=self.settings.trainer.workers,
-            pin=self._pin,
-        )
+        steps = self.steps()
+        assert self.trainer is not None and self._sets is not None
+        return training_loader(self._sets, steps, trainer=self.trainer, first=self.first, settings=self.settings)
 
     def val_dataloader(self) -> list[DataLoader[Labelled]]:
         """R vs R', R vs S and the study's form in the run's context, and R vs R' without context."""

@@ -55,7 +55,8 @@ def check_language(settings: Train, language: Language) -> None:
     Raises:
         InputError: with the key, what is expected, and for a language other than English the preset without them.
     """
-    cure = "" if language.ruled else "; experiment=multilingual leaves out what is written for English"
+    preset = "multilingual" if settings.source is None else "targets"
+    cure = "" if language.ruled else f"; experiment={preset} leaves out what is written for English"
     if not language.ruled and settings.encoder.kind != "huggingface":
         raise InputError(
             f"encoder={settings.encoder.kind} reads English words, and the data is in {language.code}: expected "

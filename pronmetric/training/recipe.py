@@ -79,16 +79,17 @@ def commands(training: Mapping[str, Any], manifest: Mapping[str, Any]) -> tuple[
     the prepared data.
     """
     lines = _make(training, "AVERAGE" if "average" in training else "RUN")[0]
-    return _prepare(manifest), *dict.fromkeys(_label(training)), *lines
+    return prepare_line(manifest), *dict.fromkeys(_label(training)), *lines
 
 
-def _prepare(manifest: Mapping[str, Any]) -> str:
+def prepare_line(manifest: Mapping[str, Any], out: str = PREPARED) -> str:
     """The line of `prepare`: the kinds of input that the manifest lists, and the settings that are not the default."""
     inputs, config = manifest.get("inputs", {}), manifest.get("config", {})
     given = {**config, **config.get("rule", {}), "seed": config.get("seed")}
     given |= flat({group: config.get(group, {}) for group in ("fidelity", "source")})
     usual = default("prepare") | {f"data.{key}": value for key, value in default("data/wmt").items()}
-    words = [override for name, override in _FOLDERS.items() if name in inputs]
+    words = [override for name, override in _FOLDERS.items() if inputs.get(name)]
+    words = ["data.wmt=[]", *words] if inputs.get("wmt") == {} else words
     aligner = str(given.get("align_backend") or usual["align"])
     words += [f"align={aligner}"] if aligner != usual["align"] else []
     lines = given.get("align_lines")
@@ -96,7 +97,7 @@ def _prepare(manifest: Mapping[str, Any]) -> str:
     for name, key in _MANIFEST.items():
         if name in given and given[name] != usual[key] and (given[name] is not None or name != "seed"):
             words.append(f"{key}={_hydra(given[name])}")
-    return _line("pronmetric prepare", *words, f"out={PREPARED}")
+    return _line("pronmetric prepare", *words, f"out={out}")
 
 
 def _label(training: Mapping[str, Any]) -> Iterator[str]:

@@ -9,6 +9,7 @@ import torch
 
 import pronmetric
 from pronmetric.checkpoint import files, locate, weights
+from pronmetric.checkpoint.config import reads_source
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data import arrow
 from pronmetric.errors import InputError, PronmetricError
@@ -35,11 +36,16 @@ def round_checkpoint(folder: Path, out: Path, *, bits: int, data: Path | None) -
             and what decides. None: those of before are kept.
 
     Raises:
-        InputError: `out` is in use, or the data are of another language.
+        InputError: `out` is in use, the data are of another language, or the checkpoint reads sources itself.
         PronmetricError: a weight is too large.
     """
     locate.refuse_taken(out)
     loaded = files.load(folder)
+    if data is not None and reads_source(loaded.config):
+        raise InputError(
+            "`data=` calibrates checkpoints that read no sources; leave it out, which keeps the calibration",
+            file=folder,
+        )
     try:
         weights.round_in_place(loaded.model.state_dict(), bits=bits)
     except ValueError as error:

@@ -83,7 +83,7 @@ def train(
     Raises:
         PronmetricError: a setting, the prepared folder or the teacher is wrong, or `out` holds a run of other settings.
     """
-    out, folder = Path(settings.out), Path(settings.data.dir)
+    out, folder = Path(settings.out), Path(settings.data.folder)
     kept = settings.results()
     kept["data"]["dir"] = files.hash_file(folder / arrow.MANIFEST)
     soft = settings.data.soft
@@ -278,7 +278,7 @@ def initial_model(settings: Train) -> InitialModel:
     init = settings.init
     loaded = None if init is None else files.load(init)
     if loaded is None:
-        start = encoders.make(settings.encoder, data=Path(settings.data.dir))
+        start = encoders.make(settings.encoder, data=Path(settings.data.folder))
     else:
         start = encoders.of_checkpoint(loaded, settings.encoder)
     with torch.random.fork_rng(devices=()):

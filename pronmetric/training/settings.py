@@ -280,7 +280,7 @@ class Trainer(Record):
 class Data(Record):
     """Group data of train."""
 
-    dir: Text
+    dir: Text | Annotated[list[Text], Field(min_length=1)]
     pieces: Count
     micro_batch: Count
     batch: Count | None
@@ -291,6 +291,16 @@ class Data(Record):
     testsets: Annotated[list[Text], Field(min_length=1)] | None
     agreeing: bool
     soft: Text | None
+
+    @property
+    def folders(self) -> list[str]:
+        """The prepared folders; more than one only where a scorer of several languages is trained."""
+        return [self.dir] if isinstance(self.dir, str) else list(self.dir)
+
+    @property
+    def folder(self) -> str:
+        """The first of them."""
+        return self.folders[0]
 
 
 class In(Record):
@@ -342,9 +352,9 @@ class Table(Record):
 
 
 class SourceTraining(Record):
-    """Group source: the training of a reader of sources (experiment=source)."""
+    """Group source: the training of a reader of sources (experiment=source), or of a scorer that reads them itself."""
 
-    model: Text
+    model: Text | None
     english: Fraction
     dropped: Share
     alone: Share
@@ -398,6 +408,14 @@ class Train(Settings):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         """Refuse settings that would fail or have no effect during training."""
+        scorer = self.source is not None and self.source.model is None
+        if len(self.data.folders) > 1 and not scorer:
+            raise InputError(
+                "data.dir=[DIR, ...]: several prepared folders are for a scorer of several languages "
+                "(experiment=targets): expected one"
+            )
+        if len(self.data.folders) > 1 and self.teacher is not None:
+            raise InputError("teacher= scores one language: expected one prepared folder in data.dir=")
         if self.source is not None:
             for fits, cure in (
                 (self.encoder.kind == "huggingface", "encoder=e5, or another multilingual encoder of Hugging Face"),
@@ -465,6 +483,8 @@ class Train(Settings):
         if self.source is not None:
             for key in ("context", "separator", "data.soft", "data.kinds", "data.testsets", "data.choose", "table"):
                 yield key, "with experiment=source, which trains on texts with their sources: leave it out"
+            if self.source.model is None:
+                yield "source.preference", "with source.model=null, a scorer without a pair head: leave it out"
             if self.init is not None:
                 yield "source.pieces", "with init=, a reader with a vocabulary of its own: leave it out"
         if not self.objective.pair_share:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import count
@@ -269,6 +269,18 @@ class SourceData(PronounData):
         self.setup()
         return len(self._pairs)
 
+    @property
+    def passage_count(self) -> int:
+        """The number of passages without a source that are trained on."""
+        self.setup()
+        return len(self._passages)
+
+    def batches(self, step: Step) -> tuple[Labelled, ...]:
+        """The micro-batches of one planned step."""
+        self.setup()
+        assert self._sets is not None
+        return self._sets[step]
+
     def source_texts(self) -> Iterator[str]:
         """All texts that are trained on, their sources and what stands before them."""
         self.setup()
@@ -280,19 +292,15 @@ class SourceData(PronounData):
         """The planned steps of the whole run: English passages, then texts with their sources, epoch after epoch."""
         self.setup()
         if self._steps is None:
-            trainer, share = self.settings.trainer, self.options.english
-            sources = Plan.join(map(self._source_epoch, range(trainer.max_epochs)))
-            most = trainer.max_steps * batches_of_step(trainer)
-            whole = int(len(sources) / (1 - share)) if trainer.max_steps < 0 else most
-            english: list[Plan] = []
-            for epoch in count():
-                if sum(map(len, english)) >= round(share * whole):
-                    break
-                english.append(self._epoch(epoch))
-            self._steps = Plan.join([Plan.join(english)[: round(share * whole)], sources])
+            self._steps = plan_run(self.settings, passages=self.passage_epoch, sources=self.source_epoch)
         return self._steps
 
-    def _source_epoch(self, number: int) -> Plan:
+    def passage_epoch(self, number: int) -> Plan:
+        """The steps of one epoch of passages without sources."""
+        self.setup()
+        return self._epoch(number)
+
+    def source_epoch(self, number: int) -> Plan:
         """The steps of one epoch of texts with their sources."""
         return plan_epoch(
             passages=[],
@@ -334,14 +342,36 @@ class SourceData(PronounData):
 
     def val_dataloader(self) -> list[DataLoader[Any]]:
         """The development references of each source language, with their sources and without."""
-        loaders: list[DataLoader[Any]] = []
-        for language in sorted(set(self.development.languages)):
-            items, third = self.development.of(language)
-            for name, given in ((WITH_SOURCE, items), (WITHOUT, [without_source(item) for item in items])):
-                pieces, side = 2 * self.settings.pieces, f"{name}_{language}"
-                batches: Any = list(judged(given, third, self.collator, name=side, pieces=pieces))
-                loaders.append(DataLoader(batches, batch_size=None, pin_memory=self._pin))
-        return loaders
+        languages = sorted(set(self.development.languages))
+        return [each for code in languages for each in self.judged(*self.development.of(code), name=code)]
+
+    def judged(
+        self, items: Sequence[LabelledExample], third: Sequence[Sequence[bool]], *, name: str
+    ) -> Iterator[DataLoader[Any]]:
+        """Development references with their sources and without, for figures of this name."""
+        for side, given in ((WITH_SOURCE, items), (WITHOUT, [without_source(item) for item in items])):
+            batches: Any = list(
+                judged(given, third, self.collator, name=f"{side}_{name}", pieces=2 * self.settings.pieces)
+            )
+            yield DataLoader(batches, batch_size=None, pin_memory=self._pin)
+
+
+def plan_run(settings: Train, *, passages: Callable[[int], Plan], sources: Callable[[int], Plan]) -> Plan:
+    """The steps of a run: passages without sources, `source.english` of all, then texts with their sources.
+
+    passages, sources: the steps of an epoch.
+    """
+    assert settings.source is not None
+    trainer, share = settings.trainer, settings.source.english
+    later = Plan.join(map(sources, range(trainer.max_epochs)))
+    most = trainer.max_steps * batches_of_step(trainer)
+    whole = int(len(later) / (1 - share)) if trainer.max_steps < 0 else most
+    first: list[Plan] = []
+    for epoch in count():
+        if sum(map(len, first)) >= round(share * whole):
+            break
+        first.append(passages(epoch))
+    return Plan.join([Plan.join(first)[: round(share * whole)], later])
 
 
 def without_context(example: Example) -> Example:

@@ -10,7 +10,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -37,14 +37,25 @@ from pronmetric.training import recipe, run
 from pronmetric.training import teacher as teachers
 from pronmetric.training.batches import Labelled
 from pronmetric.training.calibrate import FEWEST, logits_of, natural_rate
-from pronmetric.training.fit import EXPORT, Goal, batches_of_step, fit, prepare_process, refuse_other, run_length
-from pronmetric.training.module import ScorerModule
-from pronmetric.training.prepared import Prepared
+from pronmetric.training.encoders import Start
+from pronmetric.training.fit import (
+    EXPORT,
+    Fitted,
+    Goal,
+    batches_of_step,
+    fit,
+    prepare_process,
+    refuse_other,
+    run_length,
+)
+from pronmetric.training.module import Length, ScorerModule
+from pronmetric.training.prepared import Prepared, check_language
 from pronmetric.training.pruning import prune
 from pronmetric.training.run import DTYPE, Result
-from pronmetric.training.settings import Train
+from pronmetric.training.settings import SourceTraining, Train
+from pronmetric.training.several_sources import SeveralSources
 from pronmetric.training.source_data import WITH_SOURCE, WITHOUT, Development, Judged, SourceData, without_context
-from pronmetric.training.teacher import Answer
+from pronmetric.training.teacher import Answer, Teacher
 
 GOAL = Goal(f"development/{WITH_SOURCE}", "max")
 _PASSAGES = "passages"  # the name of batches without sources
@@ -129,58 +140,30 @@ def train(
         PronmetricError: a setting, the prepared folder or the checkpoint is wrong, or `out` holds another run.
     """
     options = settings.source
-    assert options is not None
-    out, folder, model = Path(settings.out), Path(settings.data.dir), Path(options.model)
+    assert options is not None and options.model is not None
+    out, folder, model = Path(settings.out), Path(settings.data.folder), Path(options.model)
     manifest = arrow.read_manifest(folder)
-    kept, prepared, rate = settings.results(), Prepared.of(manifest), natural_rate(manifest)
-    kept["data"]["dir"] = files.hash_file(folder / arrow.MANIFEST)
-    kept["source"]["model"] = files.hash_weights(model)
-    if settings.teacher is not None:
-        kept["teacher"] = files.hash_weights(Path(settings.teacher))
-    refuse_other(out, kept, results=(EXPORT,))
+    prepared, rate = Prepared.of(manifest), natural_rate(manifest)
+    check_language(settings, prepared.language)
+    kept = checked_run(settings)
     known: dict[str, Any] = {"forms": prepared.forms, "language": prepared.language}
     teachers.load(model, **known, name="source.model")  # one that does not fit is refused before the run
     teacher = None if settings.teacher is None else teachers.load(settings.teacher, **known)
     with prepare_process(settings.trainer, seed=settings.seed):
-        initial = run.initial_model(settings)
-        pieces = initial.start.pieces
 
-        def open_data() -> SourceData:
-            most = min(settings.encoder.max_pieces, initial.start.encoder.max_pieces)
-            limits = {"context": options.context, "before": options.before}
-            collator = SourceCollator(pieces, max_pieces=most, split=prepared.language.words, **limits)
+        def open_data(pieces: Pieces, max_pieces: int) -> SourceData:
             return SourceData(
                 settings,
-                collator,
+                make_collator(options, pieces, max_pieces, prepared),
                 prepared=prepared,
                 required_sources=required_sources,
                 teacher=None if teacher is None else teacher.collator,
             )
 
-        data = open_data()
-        if options.pieces is not None and settings.init is None:
-            assert isinstance(pieces, Subwords) and isinstance(initial.scorer.encoder, HuggingFaceEncoder)
-            pieces = prune(initial.scorer.encoder, pieces, data.source_texts(), most=options.pieces)
-            data = open_data()
-        length = run_length(len(data.steps()), settings.trainer)
-        if settings.trainer.progress:
-            note(f"texts with sources in {', '.join(data.languages)}: {data.size:,}")
-        module = ReaderModule(
-            initial.scorer,
-            loss=settings.loss,
-            objective=settings.objective,
-            optim=settings.scaled_optim(),
-            length=length,
-            seed=settings.seed,
-            teacher=teacher,
-            hard=options.hard,
-        )
-        best = fit(module, data, out, trainer=settings.trainer, goal=GOAL, settings=kept, length=length)
-        if best is None:
+        trained = fit_reader(settings, open_data, kept=kept, teacher=teacher, note=note)
+        if trained is None:
             return None
-        scorer = initial.scorer.to(best.device)
-        if options.bits is not None:
-            weights.round_in_place(scorer.state_dict(), bits=options.bits)
+        scorer, data, best = trained.initial.scorer, trained.data, trained.best
         english = files.load(model)
         english.model.to(best.device)
         mixed = mix(
@@ -193,7 +176,7 @@ def train(
             progress=settings.trainer.progress,
         )
     figures = {**best.figures, **mixed.figures}
-    described = run.describe(settings, initial.start._replace(pieces=pieces), data.collator, prepared)
+    described = run.describe(settings, trained.start, data.collator, prepared)
     source = SourceReader(
         context=options.context,
         before=options.before,
@@ -207,15 +190,90 @@ def train(
         "version": pronmetric.__version__,
         "data": {"manifest": kept["data"]["dir"], "splits": manifest["splits"]},
         **({} if overrides is None else {"overrides": recipe.recorded(overrides)}),
-        **run.training_record(settings, initial, None, best, annotated=data.annotated),
+        **run.training_record(settings, trained.initial, None, best, annotated=data.annotated),
         **({} if teacher is None else {"teacher": teacher.hash}),
-        "mix": data.mix(length.steps * batches_of_step(settings.trainer)),
+        "mix": data.mix(trained.length.steps * batches_of_step(settings.trainer)),
         "figures": figures,
     }
     config = {**described.model_copy(update={"source": source}).to_config(), "training": record}
     files.copy(model, out / EXPORT)
-    digest = save(out / EXPORT, scorer.cpu(), pieces, config, half=settings.half, bits=options.bits)
+    digest = save(out / EXPORT, scorer.cpu(), trained.start.pieces, config, half=settings.half, bits=options.bits)
     return Result(out / EXPORT, digest, figures, None)
+
+
+def checked_run(settings: Train) -> dict[str, Any]:
+    """The settings that affect the run, with hashes for its folders; another run in `out` is refused."""
+    assert settings.source is not None
+    kept, hashes = settings.results(), [files.hash_file(Path(each) / arrow.MANIFEST) for each in settings.data.folders]
+    kept["data"]["dir"] = hashes[0] if len(hashes) == 1 else hashes
+    if settings.source.model is not None:
+        kept["source"]["model"] = files.hash_weights(Path(settings.source.model))
+    if settings.teacher is not None:
+        kept["teacher"] = files.hash_weights(Path(settings.teacher))
+    refuse_other(Path(settings.out), kept, results=(EXPORT,))
+    return kept
+
+
+def make_collator(options: SourceTraining, pieces: Pieces, max_pieces: int, prepared: Prepared) -> SourceCollator:
+    """The collator of a reader for prepared texts."""
+    limits = {"context": options.context, "before": options.before}
+    return SourceCollator(pieces, max_pieces=max_pieces, split=prepared.language.words, **limits)
+
+
+AnyData = TypeVar("AnyData", SourceData, SeveralSources)
+
+
+class Trained(NamedTuple, Generic[AnyData]):
+    """A trained reader, its weights rounded if they are stored so: its model, the start with its pieces, its data."""
+
+    initial: run.InitialModel
+    start: Start
+    data: AnyData
+    best: Fitted
+    length: Length
+
+
+def fit_reader(
+    settings: Train,
+    open_data: Callable[[Pieces, int], AnyData],
+    *,
+    kept: Mapping[str, Any],
+    teacher: Teacher | None,
+    note: Callable[[str], None],
+) -> Trained[AnyData] | None:
+    """Train a reader, inside `prepare_process`; None on all processes but the first.
+
+    open_data: gives the data for an encoder's pieces and most pieces of a row. kept: of `checked_run`.
+    """
+    options = settings.source
+    assert options is not None
+    initial = run.initial_model(settings)
+    pieces, most = initial.start.pieces, min(settings.encoder.max_pieces, initial.start.encoder.max_pieces)
+    data = open_data(pieces, most)
+    if options.pieces is not None and settings.init is None:
+        assert isinstance(pieces, Subwords) and isinstance(initial.scorer.encoder, HuggingFaceEncoder)
+        pieces = prune(initial.scorer.encoder, pieces, data.source_texts(), most=options.pieces)
+        data = open_data(pieces, most)
+    length = run_length(len(data.steps()), settings.trainer)
+    if settings.trainer.progress:
+        note(f"texts with sources in {', '.join(data.languages)}: {data.size:,}")
+    module = ReaderModule(
+        initial.scorer,
+        loss=settings.loss,
+        objective=settings.objective,
+        optim=settings.scaled_optim(),
+        length=length,
+        seed=settings.seed,
+        teacher=teacher,
+        hard=options.hard,
+    )
+    best = fit(module, data, Path(settings.out), trainer=settings.trainer, goal=GOAL, settings=kept, length=length)
+    if best is None:
+        return None
+    scorer = initial.scorer.to(best.device)
+    if options.bits is not None:
+        weights.round_in_place(scorer.state_dict(), bits=options.bits)
+    return Trained(initial, initial.start._replace(pieces=pieces), data, best, length)
 
 
 def with_mixing(config: Mapping[str, Any], mixed: Mixed, *, model: str) -> dict[str, Any]:

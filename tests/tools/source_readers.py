@@ -1,8 +1,9 @@
-"""A tiny reader of sources, with random weights, for checkpoints of the tests."""
+"""Tiny readers of sources with random weights, for a checkpoint of the tests or as checkpoints themselves."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
@@ -10,8 +11,9 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
 from pronmetric.checkpoint import files, locate
-from pronmetric.checkpoint.model_config import Mixing, SourceReader
+from pronmetric.checkpoint.model_config import FORMAT, Calibration, Mixing, SourceReader
 from pronmetric.data.pieces import Subwords
+from pronmetric.pronouns import languages
 
 SHAPE = {
     "hidden_size": 32,
@@ -46,6 +48,37 @@ def make_tokenizer(text: str) -> PreTrainedTokenizerFast:
         unk_token="<unk>",
         mask_token="<mask>",
     )
+
+
+def save_scorer(folder: Path, tokenizer: PreTrainedTokenizerFast, targets: Mapping[str, Calibration | None]) -> Path:
+    """A checkpoint in `folder` that reads texts in these languages with their sources, with random weights."""
+    own = [languages.language(code) for code in targets]
+    records = [each.to_record() or {"code": each.code} for each in own]
+    given = [{} if (each := targets[r["code"]]) is None else {"calibration": each.model_dump()} for r in records]
+    several = {"languages": [{**record, **more} for record, more in zip(records, given, strict=True)]}
+    config = {
+        "format": FORMAT,
+        "encoder": {"model_type": "bert", "vocab_size": len(tokenizer), **SHAPE},
+        "head": {"kind": "logit", "dropout": 0.1, "slots": 0},
+        "word_state": "mean",
+        "segment": "mean",
+        "max_pieces": 160,
+        "separator": True,
+        "pronouns": list(dict.fromkeys(form for each in own for form in each.forms)),
+        "context": "common",
+        "context_size": 2,
+        **(several if len(own) > 1 else {"language": records[0]}),
+        "reads_source": {"context": 16, "before": 16, "languages": ["en"]},
+        "training": {},
+    }
+    with torch.random.fork_rng():
+        torch.manual_seed(6)
+        model = files.build(config)
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                parameter.data.normal_(std=0.3)
+    files.save(folder, model, Subwords(tokenizer), config, half=False)
+    return folder
 
 
 def add_reader(base: Path, tokenizer: PreTrainedTokenizerFast, folder: Path) -> Path:

@@ -96,7 +96,7 @@ def run(settings: Train, table: Table) -> dict[str, Any] | None:
     began = time.monotonic()
     out, cell = Path(settings.out), cell_of(settings, table)
     data = out.parent / DATA
-    drawn = sample.draw(Path(settings.data.dir), data, sizes=table.sample.model_dump(), seed=0)
+    drawn = sample.draw(Path(settings.data.folder), data, sizes=table.sample.model_dump(), seed=0)
     cache = str(out.parent / STATES) if table.store and settings.optim.frozen else None
     in_sample = settings.data.model_copy(update={"dir": str(data)})
     settings = settings.model_copy(update={"data": in_sample, "encoder_cache": cache})

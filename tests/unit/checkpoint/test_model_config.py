@@ -15,7 +15,7 @@ from pronmetric.checkpoint.model_config import SEGMENT, WITH_PROBABILITIES, Enco
 from pronmetric.errors import InputError
 from pronmetric.training.settings import Train
 
-CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
+CHECKPOINTS = Path(__file__).parents[3] / "checkpoints"
 MODEL: dict[str, Any] = {
     "format": 1,
     "encoder": {"hidden_size": 8, "bos_token_id": None, "id2label": {0: "LABEL_0"}},
@@ -32,6 +32,8 @@ MODEL: dict[str, Any] = {
     "training": {"seed": 1},
     "key of a later version": [1],
 }
+GERMAN = {"code": "de", "uses": ["er personal subject 3 singular masculine"]}
+ROWS = {"context": 8, "before": 8, "languages": ["en"]}
 
 
 def test_what_is_read_is_written_again() -> None:
@@ -85,6 +87,21 @@ def test_scores_depend_on_the_architecture_and_on_what_is_read() -> None:
         ({"decision": "length"}, "decision=length: expected score, errors or preference"),
         ({"segment": "weighted"}, "segment=weighted: expected mean with head logit"),
         ({"language": {"code": "de"}}, "language: expected a code and a list of uses"),
+        ({"languages": [{"code": "en"}]}, "languages=.*: expected a list"),
+        ({"languages": [{"code": "en"}, {"code": "en"}]}, "languages: expected each language once, got en"),
+        ({"languages": [{"code": "en"}, {"code": "de"}]}, "languages: expected the uses of each form of de, got none"),
+        (
+            {"languages": [{"code": "en"}, {"code": "de", "uses": ["er"]}]},
+            r"languages\[1\]: expected uses of six words",
+        ),
+        (
+            {"languages": [{"code": "en"}, GERMAN], "language": GERMAN},
+            "languages: expected no key language or calibration beside it",
+        ),
+        (
+            {"reads_source": ROWS, "head": {"kind": "average", "dropout": 0.0, "slots": 0}},
+            "reads_source: expected no such key with head average, which gives no probabilities",
+        ),
         ({"pronouns": ["he", "x"]}, r"pronouns: expected forms of the inventory \(i, .*\), got 'x'"),
         ({"pronouns": ["he", "he"]}, "pronouns: expected each form once, got he"),
     ],

@@ -163,3 +163,12 @@ def test_a_part_draws_each_row_as_often_as_its_count_grows() -> None:
             drawn = [(row, turn) for row in range(len(PAIRS)) for turn in range(count(row, part), count(row, part + 1))]
             assert sorted(zip(step.rows, step.turns, strict=True)) == drawn
         assert len(found) == parts
+
+
+def test_moved_steps_have_other_rows_and_the_same_turns() -> None:
+    plan = plan_epoch(passages=PASSAGES, pairs=PAIRS, pair_share=0.3, pieces=1024, max_pieces=128, seed=1, epoch=0)
+    moved = plan[:20].moved(passages=1000, pairs=5)
+    assert len(moved) == 20 and {step.kind for step in moved} == {"passages", "pairs"}
+    for step, other in zip(plan[:20], moved, strict=True):
+        by = {"passages": 1000, "pairs": 5}[step.kind]
+        assert other == Step(step.kind, tuple(row + by for row in step.rows), step.turns)

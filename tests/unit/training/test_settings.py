@@ -330,6 +330,7 @@ def test_the_presets_are_those_that_a_user_chooses_each_with_one_line() -> None:
         "soft",
         "source",
         "table4",
+        "targets",
     ]
     for path in files:
         package, comment, then = path.read_text(encoding="utf-8").splitlines()[:3]

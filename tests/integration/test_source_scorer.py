@@ -1,0 +1,229 @@
+"""A scorer of several target languages from parallel text to scores: `prepare`, `train experiment=targets`, `score`."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import yaml
+from transformers import BertConfig, BertModel
+
+from pronmetric.checkpoint import config as checkpoint_config
+from pronmetric.checkpoint import files, locate
+from pronmetric.cli.main import main
+from pronmetric.data.collate import Example
+from pronmetric.metric import PronounMetric
+from pronmetric.pronouns.languages import language
+from pronmetric.text.context import Source, Text
+from tests.tools.source_readers import SHAPE, make_tokenizer
+
+PRONOUNS = {
+    "de": (("She", "Sie", "him", "ihm"), ("He", "Er", "her", "ihr"), ("It", "Es", "them", "ihnen")),
+    "cs": (("She", "Ona", "him", "mu"), ("He", "On", "her", "jí"), ("They", "Oni", "them", "jim")),
+}
+FRAMES = {"de": "{0} gab {1} {2} alte Briefe.", "cs": "{0} dal {1} {2} dopisů."}
+LINES = 80
+
+
+def lines_of(code: str) -> list[tuple[str, str]]:
+    """Originals and their translations, none a copy of another."""
+    lines = []
+    for number in range(LINES):
+        she, sie, him, ihm = PRONOUNS[code][number % 3]
+        own = " ".join(str((number + 1) * factor) for factor in range(101, 107))
+        lines.append((f"{she} gave {own} old letters to {him}.", FRAMES[code].format(sie, ihm, own)))
+    return lines
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A prepared folder of each language."""
+    folder = tmp_path_factory.mktemp("targets")
+    for code in FRAMES:
+        place = folder / "parallel" / f"home31.{code}-en"
+        place.mkdir(parents=True)
+        originals, translated = zip(*lines_of(code), strict=True)
+        for name, lines in (("ref.en", originals), (f"src.{code}", translated)):
+            (place / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    for code in FRAMES:
+        given = ["data.wmt=[]", f"data.parallel={folder / 'parallel'}", f"data.target={code}", "splits.block=4"]
+        made = ["splits.development_share=0.5", "passages.pieces=40", f"out={folder / code}"]
+        assert main(["prepare", *given, *made]) == 0
+    return {code: folder / code for code in FRAMES}
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a random encoder whose pieces are those of the texts."""
+    folder = tmp_path_factory.mktemp("encoder")
+    tokenizer = make_tokenizer("\n".join(text for code in FRAMES for pair in lines_of(code) for text in pair))
+    with torch.random.fork_rng():
+        torch.manual_seed(3)
+        BertModel(BertConfig(vocab_size=len(tokenizer), **SHAPE)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def command(prepared: str, encoder: Path, out: Path, **more: Any) -> list[str]:
+    given = {
+        "data.dir": prepared,
+        "encoder.name": encoder,
+        "out": out,
+        "source.english": 0.25,
+        "source.pieces": 300,
+        "source.context": 32,
+        "source.before": 32,
+        "optim.lr": 2e-3,
+        "optim.warmup": 0,
+        "data.pieces": 256,
+        "trainer.max_epochs": 4,
+        "trainer.max_steps": 12,
+        "trainer.validate_every": 12,
+        "trainer.precision": 32,
+        "trainer.progress": "false",
+        "trainer.threads": 1,
+    }
+    return ["train", "experiment=targets", *(f"{key}={value}" for key, value in {**given, **more}.items())]
+
+
+@pytest.fixture(scope="module")
+def several(prepared: dict[str, Path], encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run of a scorer of both languages."""
+    out = tmp_path_factory.mktemp("run") / "several"
+    assert main(command(f"[{','.join(map(str, prepared.values()))}]", encoder, out)) == 0
+    return out
+
+
+def test_one_checkpoint_scores_each_language_with_its_source(several: Path, tmp_path: Path) -> None:
+    made = several / "checkpoint"
+    assert [each.code for each in checkpoint_config.languages_of(files.load(made).config)] == list(FRAMES)
+    for code in FRAMES:
+        metric = PronounMetric.from_pretrained(made, lang=code, gpus=0)
+        assert metric.language == language(code)
+        original, translated = lines_of(code)[0]
+        found = metric.predict([{"text": translated, "source": original}, {"text": translated}])
+        assert [p.text for p in found.pronouns[0]] == list(PRONOUNS[code][0][1::2])
+        assert found.scores[0] != found.scores[1]
+        assert found.signature["language"] == code and found.signature["source"] == "read"
+
+
+def test_its_config_and_its_card_say_what_was_trained_and_how_well(several: Path) -> None:
+    made = several / "checkpoint"
+    config = yaml.safe_load((made / locate.CONFIG).read_text(encoding="utf-8"))
+    training = config["training"]
+    assert config["reads_source"] == {"context": 32, "before": 32, "languages": ["en"]}
+    assert "source" not in config and "language" not in config and not (made / locate.READER).exists()
+    card = (made / locate.CARD).read_text(encoding="utf-8")
+    for code in FRAMES:
+        own = {name: training["figures"][f"development/{name}"] for name in (f"source_{code}", f"no_source_{code}")}
+        assert all(0 <= value <= 1 for value in own.values())
+        assert training["translations"][code] > 0 and training["development"][code]["pronouns"] > 30
+        (row,) = [line for line in card.splitlines() if line.startswith(f"| {code} |")]
+        cells = row.strip("| ").split(" | ")
+        assert cells[1] == str(training["translations"][code])
+        assert cells[4] == f"{100 * own[f'source_{code}']:.1f}" and cells[6] == f"{100 * own[f'no_source_{code}']:.1f}"
+        assert f"pronmetric prepare 'data.wmt=[]' data.parallel=PARALLEL data.target={code}" in card
+    assert "experiment=targets" in card and "'data.dir=[PREPARED-de,PREPARED-cs]'" in card
+
+
+def test_the_calibration_is_that_of_the_chosen_language(several: Path) -> None:
+    made = several / "checkpoint"
+    config, loaded = checkpoint_config.read(made / locate.CONFIG), files.load(made)
+    for code, target in zip(FRAMES, config["languages"], strict=True):
+        fit = config["training"]["calibration"][code]
+        calibration = target.get("calibration", {"scale": 1.0, "bias": 0.0})
+        if fit is not None:
+            assert calibration == {"scale": fit["scale"], "bias": fit["bias"]} and fit["rate"] == 0.05
+        original, translated = lines_of(code)[0]
+        (found,) = PronounMetric.from_pretrained(made, lang=code, gpus=0).stream(
+            [Text("", translated, Source(original))]
+        )
+        collator = files.load(made, lang=code).collator
+        spans = [(p.start, p.end) for p in found.pronouns]
+        (row,) = collator.encode([Example("", translated, spans, Source(original))])
+        with torch.inference_mode():
+            logits = loaded.model(collator.pad([row])).scores[0].tolist()
+        for pronoun, logit in zip(found.pronouns, logits, strict=True):
+            expected = 1 / (1 + math.exp(-(calibration["scale"] * logit + calibration["bias"])))
+            assert pronoun.probability == pytest.approx(expected, abs=1e-4)
+
+
+def test_scorers_of_two_seeds_are_averaged(
+    several: Path, prepared: dict[str, Path], encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = list(map(str, prepared.values()))
+    assert main([*command(f"[{','.join(data)}]", encoder, tmp_path / "second"), "seed=2"]) == 0
+    runs, mean = [several, tmp_path / "second"], tmp_path / "mean"
+    both = [str(run / "checkpoint") for run in runs]
+    assert main(["average", *both, "--data", *data[::-1], "-o", str(mean)]) == 0
+    states = [files.load(folder).model.state_dict() for folder in (*both, mean)]
+    name = "head.hidden.bias"  # vectors are not rounded to integers
+    assert torch.allclose((states[0][name] + states[1][name]) / 2, states[2][name], atol=1e-3)
+    config = checkpoint_config.read(mean / locate.CONFIG)
+    assert [each["code"] for each in config["languages"]] == list(FRAMES)
+    assert {"development/source_de", "development/no_source_cs"} <= config["training"]["figures"].keys()
+    card = (mean / locate.CARD).read_text(encoding="utf-8")
+    assert "pronmetric average OUT1/checkpoint OUT2/checkpoint --data PREPARED-de PREPARED-cs -o AVERAGE" in card
+    assert PronounMetric.from_pretrained(mean, lang="cs", gpus=0).predict([{"text": "Ona mu psala."}]).scores
+    capsys.readouterr()
+    assert main(["average", *both, "--data", data[0], "-o", str(tmp_path / "other")]) == 1
+    assert "expected prepared data of cs, de, the languages of the checkpoints, got de" in capsys.readouterr().err
+
+
+def test_the_same_command_goes_on_and_another_is_refused(
+    several: Path, prepared: dict[str, Path], encoder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = list(map(str, prepared.values()))
+    assert main(command(f"[{','.join(folders)}]", encoder, several)) == 0
+    capsys.readouterr()
+    assert main(command(f"[{','.join(folders[::-1])}]", encoder, several)) == 1
+    assert "give another out=" in capsys.readouterr().err
+
+
+def test_one_folder_gives_a_checkpoint_of_one_language(
+    prepared: dict[str, Path], encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(command(str(prepared["de"]), encoder, tmp_path / "run")) == 0
+    made = tmp_path / "run" / "checkpoint"
+    config = checkpoint_config.read(made / locate.CONFIG)
+    assert config["language"]["code"] == "de" and "languages" not in config
+    original, translated = lines_of("de")[0]
+    (tmp_path / "t").write_text(f"{translated}\n", encoding="utf-8")
+    (tmp_path / "s").write_text(f"{original}\n", encoding="utf-8")
+    capsys.readouterr()
+    assert (
+        main(["score", "-t", str(tmp_path / "t"), "-s", str(tmp_path / "s"), "--model", str(made), "--gpus", "0"]) == 0
+    )
+    said = capsys.readouterr().err
+    assert "|language:de|" in said and "|source:read|" in said
+    assert "its config.yaml records no training" not in said
+    assert main(["export", str(made), "--bits", "8", "--data", str(prepared["de"]), "-o", str(tmp_path / "x")]) == 1
+    assert "--data calibrates checkpoints that read no sources" in capsys.readouterr().err
+    assert main(["export", str(made), "--bits", "8", "-o", str(tmp_path / "x")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("folders", "more", "said"),
+    [
+        (("de", "de"), {}, "expected folders of different languages, got two of de"),
+        (("de", "cs"), {"teacher": "base"}, "teacher= scores one language: expected one prepared folder"),
+        (("de", "cs"), {"source.model": "base"}, "several prepared folders are for a scorer of several languages"),
+        (("de",), {"source.preference": 0.5}, "source.preference is not read with source.model=null"),
+        (("de",), {"objective.corruption.gender_swap": 0.3}, "experiment=targets leaves out"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    prepared: dict[str, Path],
+    encoder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    folders: tuple[str, ...],
+    more: dict[str, Any],
+    said: str,
+) -> None:
+    given = f"[{','.join(str(prepared[code]) for code in folders)}]"
+    assert main(command(given, encoder, tmp_path / "run", **more)) == 1
+    assert said in capsys.readouterr().err
