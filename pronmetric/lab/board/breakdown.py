@@ -1,12 +1,16 @@
-"""Where the pronouns of a system go wrong: by form, document and length of the sentence, as in the report."""
+"""Where the pronouns of a system go wrong: by form, document, length of the sentence and distance, as in the report.
+
+The distance is that of third-person pronouns to the word that they attend to most, in sentences (segments of the test
+set). That word is a guess at the antecedent; pronouns of the first and second person have none in the text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from pronmetric.lab.board.examples import Segment
-from pronmetric.lab.board.scored import Scored
-from pronmetric.pronouns.languages import Language
+from pronmetric.lab.board.scored import UNKNOWN, Scored
+from pronmetric.pronouns.languages import Language, referents
 from pronmetric.report import buckets
 from pronmetric.report.buckets import Bucket
 from pronmetric.report.tables import Table
@@ -18,18 +22,18 @@ Found = Mapping[str, Mapping[Bucket, Sequence[Sequence[float]]]]
 
 def collect(scored: Scored, listed: Sequence[Segment], language: Language) -> Found:
     """The pronouns of all systems in their buckets; without documents there is no table of them."""
-    kinds = ("forms", *(("documents",) if scored.docs is not None else ()), "lengths")
+    kinds = ("forms", *(("documents",) if scored.docs is not None else ()), "lengths", "sentences")
+    referring = referents(language)
     found: dict[str, dict[Bucket, list[list[float]]]] = {kind: {} for kind in kinds}
     for place, pronouns in enumerate(scored.systems.values()):
         lengths: dict[int, Bucket] = {}
-        for segment, start, end, p in zip(
-            *(column.tolist() for column in (pronouns.segment, pronouns.start, pronouns.end, pronouns.probability)),
-            strict=True,
-        ):
+        for segment, start, end, _, p, distance in zip(*(column.tolist() for column in pronouns), strict=True):
             text = listed[segment].texts[place]
             if segment not in lengths:
                 lengths[segment] = buckets.of_length(len(language.words(text)))
             keys = {"forms": buckets.of_form(text[start:end]), "lengths": lengths[segment]}
+            if distance != UNKNOWN and text[start:end].lower() in referring:
+                keys["sentences"] = buckets.of_distance(distance)
             if scored.docs is not None:
                 keys["documents"] = 0, scored.docs[segment]
             for kind, key in keys.items():
