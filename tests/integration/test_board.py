@@ -36,7 +36,7 @@ def test_the_figures_are_those_of_score_and_compare(run_tiny: Run, wmt: Path, sa
     site = tmp_path / "site"
     (wmt / "kites2022.de-en.sys.score").write_text("system-a\t2\nsystem-b\t1\nsystem-c\t0\n")
     out, _ = run_tiny("board", "build", "--wmt", wmt, "-o", site)
-    assert out.splitlines()[0].startswith("6 systems of 2 test sets, 12 files")
+    assert out.splitlines()[0].startswith("6 systems of 2 test sets, 13 files")
     assert out.splitlines()[1] == str(site / "index.html")
     board, _ = content(site)["testsets"]
     assert (board["id"], board["year"], board["lp"], board["reference"]) == ("kites2022.de-en", 2022, "de-en", "ref")

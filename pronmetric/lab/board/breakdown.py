@@ -6,7 +6,8 @@ set). That word is a guess at the antecedent; pronouns of the first and second p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import fsum
 
 from pronmetric.lab.board.examples import Segment
 from pronmetric.lab.board.scored import UNKNOWN, Scored
@@ -14,15 +15,17 @@ from pronmetric.pronouns.languages import Language, referents
 from pronmetric.report import buckets
 from pronmetric.report.buckets import Bucket
 from pronmetric.report.tables import Table
+from pronmetric.scoring.alternatives import THRESHOLD
 
 ALL_SYSTEMS = "all systems"
+_KINDS = {"forms": "form", "documents": "document", "lengths": "words", "sentences": "distance"}
 Found = Mapping[str, Mapping[Bucket, Sequence[Sequence[float]]]]
 """The scores of each system's pronouns by kind of table and bucket."""
 
 
 def collect(scored: Scored, listed: Sequence[Segment], language: Language) -> Found:
     """The pronouns of all systems in their buckets; without documents there is no table of them."""
-    kinds = ("forms", *(("documents",) if scored.docs is not None else ()), "lengths", "sentences")
+    kinds = [kind for kind in _KINDS if kind != "documents" or scored.docs is not None]
     referring = referents(language)
     found: dict[str, dict[Bucket, list[list[float]]]] = {kind: {} for kind in kinds}
     for place, pronouns in enumerate(scored.systems.values()):
@@ -50,3 +53,16 @@ def tables(found: Found, system: str, place: int) -> dict[str, Table]:
         }
         made[kind] = buckets.tabulate(kind, beside, (ALL_SYSTEMS, system), bounded=True, first=f"that of {ALL_SYSTEMS}")
     return made
+
+
+def rows(found: Found, systems: Sequence[str]) -> Iterator[tuple[str, str, str, int, float, float]]:
+    """For each bucket and system the kind of bucket, its name, the system, and figures.
+
+    These are the number of pronouns, their mean probability, and the share of doubtful ones, in [0, 1].
+    """
+    for kind, by_bucket in found.items():
+        for bucket in sorted(by_bucket):
+            for system, own in zip(systems, by_bucket[bucket], strict=True):
+                if own:
+                    doubtful = sum(p < THRESHOLD for p in own) / len(own)
+                    yield _KINDS[kind], bucket[1], system, len(own), fsum(own) / len(own), doubtful

@@ -114,6 +114,12 @@ def test_the_tables_hold_all_figures(tmp_path: Path) -> None:
     assert (first["cluster"], first["human"]) == ("1", "0.50000")
     pair = (tmp_path / "pairs.tsv").read_text(encoding="utf-8").splitlines()[1].split("\t")
     assert float(dict(zip(site.PAIR_COLUMNS, pair, strict=True))["difference"]) == 60
+    found = [line.split("\t") for line in (tmp_path / "buckets.tsv").read_text(encoding="utf-8").splitlines()]
+    assert tuple(found[0]) == site.BUCKET_COLUMNS
+    assert found[1][1:] == ["form", "she", "Alder", "6", "0.87500", "0.00000"]
+    assert [row[1:] for row in found if row[1:4] == ["distance", "1 sentence before", "Alder"]] == [
+        ["distance", "1 sentence before", "Alder", "2", "0.87500", "0.00000"]  # 0.89 and 0.86
+    ]
     content = json.loads((tmp_path / "board.json").read_text(encoding="utf-8"))
     (testset,) = content["testsets"]
     assert testset["signature"] == EVIL and testset["human"] == {"Alder": 0.5, EVIL: 0.1}
