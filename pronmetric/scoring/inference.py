@@ -295,7 +295,7 @@ class Inference:
         for batch, (out, weights) in zip(batches, computed, strict=True):
             for k, row in enumerate(batch):
                 raw[:, row.example, row.pronouns] = out[:, k, : len(row.pronouns)]
-                if weights is not None:
+                if weights is not None and row.source is None:
                     starts = self._word_starts(examples[row.example])
                     for number, pronoun in enumerate(row.pronouns.tolist()):
                         looks[row.example][pronoun] = _most_attended(weights[k, number], row, number, starts)
@@ -477,12 +477,10 @@ def _most_attended(weights: np.ndarray, row: Encoded, number: int, starts: NDArr
 
     weights: of the row's words (words,), padded. starts: of the example's words, see `Inference._word_starts`.
     """
-    first = 0 if row.source is None else len(row.source)  # a source's words come first
-    here = starts[row.first_word : row.first_word + len(weights) - first]
+    here = starts[row.first_word : row.first_word + len(weights)]
     free = here != _MARK
-    own = int(row.pronoun_word[number]) - first
-    free[own] = False
-    return int(here[np.where(free, weights[first : first + len(here)], -1.0).argmax()]) if free.any() else None
+    free[row.pronoun_word[number]] = False
+    return int(here[np.where(free, weights[: len(here)], -1.0).argmax()]) if free.any() else None
 
 
 def _scores(

@@ -56,8 +56,8 @@ class SegmentScore(NamedTuple):
     one segment are compared, higher is better; None without a pair head or a pronoun. words: of the text, between white
     space. unmatched: missing and surplus pronouns; None where neither a source counts nor a reference is compared.
     attended: for each pronoun the start of the word that it attends to most, itself and marks left out, in code points
-    from the start of the text, below 0 in the context; None without another word or without attention, and None for
-    all where it was not asked for.
+    from the start of the text, below 0 in the context; None without another word, without attention and where the model
+    reads the source with the text, and None for all where it was not asked for.
     """
 
     score: float | None

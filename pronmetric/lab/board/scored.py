@@ -219,8 +219,9 @@ def read(path: Path) -> Scored | None:
 
 
 def _columns(values: list[Any]) -> Pronouns:
-    types = (np.float64 if name == "probability" else np.int64 for name in _COLUMNS)
-    return Pronouns(*(np.array(column, dtype=kind) for column, kind in zip(values, types, strict=True)))
+    *places, probability, distance = values
+    segment, start, end, kind, back = (np.array(column, dtype=np.int64) for column in (*places, distance))
+    return Pronouns(segment, start, end, kind, np.array(probability, dtype=np.float64), back)
 
 
 class Stored(NamedTuple):
