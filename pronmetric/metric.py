@@ -478,6 +478,7 @@ class PronounMetric:
         advance: Callable[[int], object] | None = None,
         length_batching: bool = True,
         cache: bool = True,
+        attended: bool = False,
     ) -> Iterator[SegmentScore]:
         """Scores of `texts`, in order, in bounded memory; each distinct text is encoded once.
 
@@ -491,6 +492,7 @@ class PronounMetric:
                 pieces encoded; the total is the number of texts.
             length_batching: batches hold texts of similar length; if False, consecutive texts.
             cache: repeated texts are not encoded again.
+            attended: also find the word that each pronoun attends to most (`SegmentScore.attended`).
 
         Raises:
             InputError: a text above the limit of characters, with its number from 1.
@@ -502,6 +504,7 @@ class PronounMetric:
             advance=advance,
             length_batching=length_batching,
             cache=cache,
+            attended=attended,
         )
 
     def alternatives(

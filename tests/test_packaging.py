@@ -10,9 +10,13 @@ import sys
 import sysconfig
 import tomllib
 import zipfile
+from collections.abc import Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
+from packaging.requirements import Requirement
 
 from pronmetric import __version__
 from pronmetric.checkpoint import locate
@@ -123,7 +127,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that holds the unpacked wheel."""
-    folder = tmp_path_factory.mktemp("installed")
+    folder = tmp_path_factory.mktemp("installed") / "site-packages"
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
     return folder
@@ -147,12 +151,49 @@ def test_the_wheel_names_its_licence_and_its_command(wheel: Path) -> None:
         assert b"pronmetric = pronmetric.cli.main:main" in archive.read(f"{info}/entry_points.txt")
 
 
-def from_wheel(installed: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Python that sees the wheel and the other packages, but not our tree: -S reads no .pth of an editable install."""
-    path = os.pathsep.join([str(installed), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
-    environment = {**os.environ, "PYTHONPATH": path}
+def required(of: Distribution, extras: frozenset[str] = frozenset()) -> Iterator[tuple[str, frozenset[str]]]:
+    """The names that a distribution requires with these of its extras, each with the extras that it asks for."""
+    for requirement in map(Requirement, of.requires or ()):
+        marker = requirement.marker
+        if marker is None or any(marker.evaluate({"extra": extra}) for extra in extras or {""}):
+            yield requirement.name, frozenset(requirement.extras)
+
+
+@pytest.fixture(scope="module")
+def bare(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with links to what `pip install` of the wheel brings into an empty environment: no extra, no tool."""
+    folder = tmp_path_factory.mktemp("bare") / "site-packages"  # by this name dill knows modules that are no user's
+    folder.mkdir()
+    (metadata,) = installed.glob("*.dist-info")
+    waiting = list(required(Distribution.at(metadata)))
+    seen: set[tuple[str, frozenset[str]]] = set()
+    while waiting:
+        name, extras = wanted = waiting.pop()
+        if wanted in seen:
+            continue
+        seen.add(wanted)
+        try:
+            found = distribution(name)
+        except PackageNotFoundError:  # such as CUDA's libraries, where torch is that of a CPU
+            continue
+        waiting += required(found, extras)
+        for top in {file.parts[0] for file in found.files or ()} - {"..", "__pycache__"}:
+            if not (folder / top).exists():
+                (folder / top).symlink_to(Path(str(found.locate_file(top))))
+    return folder
+
+
+def from_wheel(
+    installed: Path, *arguments: str, packages: Path | None = None, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Python that sees the wheel and the other packages, but not our tree: -S reads no .pth of an editable install.
+
+    packages: the folder of the other packages, in place of all that are installed here.
+    """
+    others = [packages] if packages else [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [installed, *others]))}
     command = [sys.executable, "-S", *arguments]
-    return subprocess.run(command, cwd=installed, env=environment, capture_output=True, text=True)
+    return subprocess.run(command, cwd=cwd or installed, env=environment, capture_output=True, text=True)
 
 
 def test_the_wheel_runs_from_its_own_files(installed: Path) -> None:
@@ -171,8 +212,38 @@ def test_the_wheel_finds_its_config(installed: Path, verb: str) -> None:
     assert "out: ???" in result.stdout
 
 
-def test_the_wheel_scores_with_the_default_checkpoint(installed: Path, tmp_path: Path) -> None:
+def test_the_wheel_scores_with_the_default_checkpoint_in_an_empty_environment(
+    installed: Path, bare: Path, tmp_path: Path
+) -> None:
     (tmp_path / "a.txt").write_text("She lost her keys.\nThen it rained.\n", encoding="utf-8")
-    result = from_wheel(installed, "-m", "pronmetric.cli.main", "score", "-t", str(tmp_path / "a.txt"))
+    command = ["-m", "pronmetric.cli.main", "score", "-t", "a.txt"]
+    result = from_wheel(installed, *command, packages=bare, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert [line.split("\t")[1] for line in result.stdout.splitlines()[:2]] == ["Segment 0", "Segment 1"]
+    result = from_wheel(installed, *command, "-r", "a.txt", "--also", "bleu", packages=bare, cwd=tmp_path)
+    assert result.returncode == 1 and 'pip install "pronmetric[peers]"' in result.stderr
+
+
+def test_each_verb_helps_in_an_empty_environment(installed: Path, bare: Path) -> None:
+    code = """
+        import importlib.util, sys
+        from pronmetric.cli.main import VERBS, main
+        assert not any(map(importlib.util.find_spec, ("matplotlib", "sacrebleu", "fastapi", "ray", "pytest")))
+        for verb in VERBS:
+            try:
+                code = main([verb, "--help"])
+            except SystemExit as end:
+                code = end.code
+            assert not code, verb
+    """
+    result = from_wheel(installed, "-c", dedent(code), packages=bare)
+    assert result.returncode == 0, result.stdout[-300:] + result.stderr
+
+
+def test_the_python_of_coming_from_runs_in_an_empty_environment(installed: Path, bare: Path) -> None:
+    page = (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8")
+    snippets = [code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "sacrebleu" not in code]
+    assert len(snippets) == 3
+    for code in snippets:
+        result = from_wheel(installed, "-c", code, packages=bare)
+        assert result.returncode == 0 and result.stdout, result.stderr

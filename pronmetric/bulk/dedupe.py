@@ -137,7 +137,7 @@ def _text(row: Mapping[str, Any]) -> Text:
 
 def _segment(found: Sequence[Any]) -> SegmentScore:
     """A score from its JSON."""
-    score, pronouns, preference, words, unmatched = found
+    score, pronouns, preference, words, unmatched, _ = found  # the words attended to are not asked for
     each = (PronounScore._make([*p, None if e is None else Evidence(*e)]) for *p, e in pronouns)
     without = None if unmatched is None else Unmatched(*(tuple(Word(*w) for w in side) for side in unmatched))
     return SegmentScore(score, tuple(each), preference, words, without)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from data_prep.wmt import corpus as wmt
@@ -101,7 +102,7 @@ def run_build(task: BuildFlags) -> None:
     metric = scoring.metric
     store = Store(
         folder=Path(scores),
-        stream=scoring.stream,
+        stream=partial(scoring.stream, attended=True),
         size=metric.context_size,
         language=metric.language,
         signature=lambda kind: metric.signature(

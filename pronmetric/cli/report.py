@@ -31,7 +31,8 @@ from pronmetric.scoring.alternatives import THRESHOLD
 
 DESCRIPTION = """Show a result of `score` or `compare` (written with --to_json) as a web page, tables or a plot.
 
-The report contains the system scores, the system pronouns compared with the reference pronouns, and the segments that
+The report contains the system scores, the pronouns of each system by form, document, length of the sentence and
+distance to the word attended to most, the system pronouns compared with the reference pronouns, and the segments that
 differ, with the attention of the model and its preferred pronouns. The web page is a single self-contained file that
 works offline.
 

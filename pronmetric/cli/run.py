@@ -164,7 +164,7 @@ class ScoringRun:
         if self._bar is not None:
             self._bar.update(number)
 
-    def stream(self, texts: Iterable[Text]) -> Iterator[SegmentScore]:
+    def stream(self, texts: Iterable[Text], *, attended: bool = False) -> Iterator[SegmentScore]:
         """The scores of the texts, in order; see `PronounMetric.stream`."""
         return self.metric.stream(
             texts,
@@ -173,6 +173,7 @@ class ScoringRun:
             advance=self.advance,
             length_batching=not self._model.disable_length_batching,
             cache=not self._model.disable_cache,
+            attended=attended,
         )
 
     def alternatives(self, texts: Iterable[Text], *, below: float | None) -> Iterator[tuple[PronounAlternatives, ...]]:

@@ -13,13 +13,19 @@ from pronmetric.scoring.alternatives import THRESHOLD
 
 LENGTHS, DISTANCES = (10, 20, 30), (5, 15, 30)
 """Upper ends of the buckets of words; the last bucket has no end."""
-TABLES = {
+TABLES = ("forms", "documents", "lengths", "distances")
+"""The tables of a report; the board has "sentences" in place of "distances"."""
+_TITLES = {
     "forms": "Pronouns by form",
     "documents": "Pronouns by document",
     "lengths": "Pronouns by length of the sentence in words",
     "distances": "Pronouns by distance in words to the word attended to most",
+    "sentences": "Third-person pronouns by distance in sentences to the word attended to most",
 }
-_HEADS = {"forms": "form", "documents": "document", "lengths": "words", "distances": "words between"}
+_HEADS = {
+    **{"forms": "form", "documents": "document", "lengths": "words", "distances": "words between"},
+    "sentences": "distance",
+}
 Bucket = tuple[int, str]
 """A bucket: what it is sorted by before its size, and its name."""
 _Key = Callable[[int, Segment, int, int, Pronoun], Bucket | None]
@@ -60,6 +66,15 @@ def of_length(words: int) -> Bucket:
     return _bucket(words, LENGTHS)
 
 
+def of_distance(sentences: int) -> Bucket:
+    """The bucket of a distance in sentences.
+
+    >>> [of_distance(n) for n in range(3)]
+    [(0, 'same sentence'), (1, '1 sentence before'), (2, '2 sentences before')]
+    """
+    return sentences, f"{sentences} sentence{'s' * (sentences > 1)} before" if sentences else "same sentence"
+
+
 def tabulate(
     name: str,
     found: Mapping[Bucket, Sequence[Sequence[float]]],
@@ -68,7 +83,7 @@ def tabulate(
     bounded: bool,
     first: str = "the first system's",
 ) -> Table:
-    """One of `TABLES` from the scores of each system's pronouns in each bucket; the largest bucket comes first.
+    """A table from the scores of each system's pronouns in each bucket; the largest bucket comes first.
 
     bounded: whether scores are probabilities. first: whose mean is subtracted in the last column.
     """
@@ -78,7 +93,7 @@ def tabulate(
     keys_of = ("bucket", "system", "pronouns", "mean", *(("doubtful",) if bounded else ()))
     if len(systems) > 1:
         header, keys_of = (*header, f"less {first}"), (*keys_of, "difference")
-    return Table(TABLES[name], header, tuple(rows), numbers_from=2, keys=keys_of)
+    return Table(_TITLES[name], header, tuple(rows), numbers_from=2, keys=keys_of)
 
 
 def _rows(

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from importlib.resources import files
 from itertools import islice
@@ -55,6 +55,7 @@ _WINDOW = 2048  # distinct texts with a pronoun that are sorted by length togeth
 _ATTENTION_WINDOW = 256  # texts whose attention is in memory together
 _REMEMBERED = 2**17  # distinct texts whose scores are cached
 _LEAST = 1e-7  # of a probability, where logits are compared
+_MARK = np.iinfo(np.int64).min  # the start of what is no word
 NOWHERE = Word("", -1, -1)
 Result = TypeVar("Result")
 
@@ -65,6 +66,7 @@ class _Known(NamedTuple):
     segment: float
     pronouns: array[float]
     preference: float | None
+    attended: tuple[int | None, ...] | None
 
 
 class PronounAttention(NamedTuple):
@@ -174,6 +176,7 @@ class Inference:
         advance: Callable[[int], object] | None = None,
         length_batching: bool = True,
         cache: bool = True,
+        attended: bool = False,
     ) -> Iterator[SegmentScore]:
         """See `pronmetric.metric.PronounMetric.stream`."""
         batch_size = self._batch_size(batch_size)
@@ -192,7 +195,7 @@ class Inference:
                     advance(done - reported)
                 reported = done
 
-            encoded = self._encode(list(new.values()), batch_size, counts, tell, length_batching)
+            encoded = self._encode(list(new.values()), batch_size, counts, tell, length_batching, attended)
             known.update(zip(new, encoded, strict=True))
             tell(1.0)
             judged = self._judge_source([item for *_, item in waiting if isinstance(item, SourceItem)])
@@ -276,6 +279,7 @@ class Inference:
         counts: Counts,
         tell: Callable[[float], None],
         by_length: bool,
+        attended: bool,
     ) -> list[_Known]:
         """Score examples, each with at least one pronoun; `tell` is called with the finished share."""
         rows = self.collator.encode(examples)
@@ -292,18 +296,31 @@ class Inference:
         kept = [row for row in rows if len(row.pronouns)]
         batches = list(cut_batches(kept, pieces=batch_size * BATCH_PIECES, by_length=by_length))
         pieces, done = sum(len(row.ids) for row in kept), 0
-        for batch, out in zip(batches, self.forward(batches), strict=True):
+        looks: list[list[int | None]] = [[None] * len(example.spans) for example in examples]
+        computed = self.map(batches, partial(_scores, attention=attended))
+        for batch, (out, weights) in zip(batches, computed, strict=True):
             for k, row in enumerate(batch):
                 raw[:, row.example, row.pronouns] = out[:, k, : len(row.pronouns)]
+                if weights is not None and row.source is None:
+                    starts = self._word_starts(examples[row.example])
+                    for number, pronoun in enumerate(row.pronouns.tolist()):
+                        looks[row.example][pronoun] = _most_attended(weights[k, number], row, number, starts)
                 done += len(row.ids)
             tell(done / pieces)
         real = np.arange(raw.shape[2]) < sizes[:, None]
         segments, scores = self._judge(raw[0], real)
         preferences = [None] * len(examples) if heads == 1 else self._prefer(raw[1], real)
         return [
-            _Known(segment, array("f", line[:size]), preference)
-            for segment, line, size, preference in zip(segments, scores, sizes, preferences, strict=True)
+            _Known(segment, array("f", line[:size]), preference, tuple(look) if attended else None)
+            for segment, line, size, preference, look in zip(segments, scores, sizes, preferences, looks, strict=True)
         ]
+
+    def _word_starts(self, example: Example) -> NDArray[np.int64]:
+        """Where each word of a context and its text starts, from the start of the text; `_MARK` for marks (words,)."""
+        context, text = self.language.words(example.context), self.language.words(example.text)
+        starts = [word.start - len(example.context) for word in context] + [word.start for word in text]
+        marks = [not any(map(str.isalnum, word.text)) for word in (*context, *text)]
+        return np.where(marks, _MARK, np.array(starts, np.int64))
 
     def _prefer(self, raw: np.ndarray, real: np.ndarray) -> list[float]:
         """Segment preferences by the pair head's own rule, from those of pronouns (texts, pronouns)."""
@@ -322,7 +339,7 @@ class Inference:
     def _segment(self, found: Sequence[Occurrence], known: _Known, words: int) -> SegmentScore:
         """The score of a text with its pronouns and their positions."""
         scores = (self._pronoun(p, value) for p, value in zip(found, known.pronouns, strict=True))
-        return SegmentScore(known.segment, tuple(scores), known.preference, words)
+        return SegmentScore(known.segment, tuple(scores), known.preference, words, attended=known.attended)
 
     def _pronoun(self, found: Occurrence, score: float) -> PronounScore:
         return PronounScore(found.text, found.start, found.end, score, score if self.probability else None)
@@ -375,10 +392,6 @@ class Inference:
             else segment.preference + self._reader.preference * float(head.a * changes.mean())
         )
         return segment._replace(score=fsum(values) / len(values), pronouns=scores, preference=preference)
-
-    def forward(self, batches: Sequence[Sequence[Encoded]]) -> Iterator[np.ndarray]:
-        """Raw scores (heads, batch, pronouns) of each batch."""
-        return self.map(batches, _scores)
 
     def map(
         self,
@@ -470,13 +483,30 @@ def _inference(device: torch.device) -> Iterator[None]:
         yield
 
 
-def _scores(model: PronounScorer, collator: Collator, rows: Sequence[Encoded]) -> np.ndarray:
-    """Raw scores (heads, batch, pronouns): of the head and, if there is one, of the pair head."""
+def _most_attended(weights: np.ndarray, row: Encoded, number: int, starts: NDArray[np.int64]) -> int | None:
+    """Where the word starts that the pronoun `number` of a row attends to most; None if there is no other word.
+
+    weights: of the row's words (words,), padded. starts: of the example's words, see `Inference._word_starts`.
+    """
+    here = starts[row.first_word : row.first_word + len(weights)]
+    free = here != _MARK
+    free[row.pronoun_word[number]] = False
+    return int(here[np.where(free, weights[: len(here)], -1.0).argmax()]) if free.any() else None
+
+
+def _scores(
+    model: PronounScorer, collator: Collator, rows: Sequence[Encoded], *, attention: bool
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Raw scores (heads, batch, pronouns), of the head and, if there is one, of the pair head; attention weights.
+
+    attention: give the weights (batch, pronouns, words); None without attention.
+    """
     device = next(model.parameters()).device
     with _inference(device):
         out: HeadOutput = model(collator.pad(rows).to(device))
         scores = [out.scores] if out.preferences is None else [out.scores, out.preferences]
-        return torch.stack(scores).float().cpu().numpy()
+        weights = out.weights.float().cpu().numpy() if attention and out.weights is not None else None
+        return torch.stack(scores).float().cpu().numpy(), weights
 
 
 def _scores_and_attention(

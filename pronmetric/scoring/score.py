@@ -55,6 +55,9 @@ class SegmentScore(NamedTuple):
     score: None where the text has no pronoun. preference: the unbounded score of the pair head, by which two texts of
     one segment are compared, higher is better; None without a pair head or a pronoun. words: of the text, between white
     space. unmatched: missing and surplus pronouns; None where neither a source counts nor a reference is compared.
+    attended: for each pronoun the start of the word that it attends to most, itself and marks left out, in code points
+    from the start of the text, below 0 in the context; None without another word, without attention and where the model
+    reads the source with the text, and None for all where it was not asked for.
     """
 
     score: float | None
@@ -62,6 +65,7 @@ class SegmentScore(NamedTuple):
     preference: float | None = None
     words: int = 0
     unmatched: Unmatched | None = None
+    attended: tuple[int | None, ...] | None = None
 
     @property
     def errors(self) -> float | None:

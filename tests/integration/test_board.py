@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pronmetric.cli.main import main
+from pronmetric.lab.board.scored import UNKNOWN
 from pronmetric.metric import PronounMetric
 
 Run = Callable[..., tuple[str, str]]
@@ -35,7 +36,7 @@ def test_the_figures_are_those_of_score_and_compare(run_tiny: Run, wmt: Path, sa
     site = tmp_path / "site"
     (wmt / "kites2022.de-en.sys.score").write_text("system-a\t2\nsystem-b\t1\nsystem-c\t0\n")
     out, _ = run_tiny("board", "build", "--wmt", wmt, "-o", site)
-    assert out.splitlines()[0].startswith("6 systems of 2 test sets, 12 files")
+    assert out.splitlines()[0].startswith("6 systems of 2 test sets, 13 files")
     assert out.splitlines()[1] == str(site / "index.html")
     board, _ = content(site)["testsets"]
     assert (board["id"], board["year"], board["lp"], board["reference"]) == ("kites2022.de-en", 2022, "de-en", "ref")
@@ -61,6 +62,8 @@ def test_the_figures_are_those_of_score_and_compare(run_tiny: Run, wmt: Path, sa
         assert pair["p_randomisation"] == pytest.approx(expected["p_randomisation"], abs=2e-3)
     assert sum(own["pronouns"] for own in board["classes"]["she"]["systems"]) > 0
     page = (site / "index.html").read_text(encoding="utf-8")
+    system = (site / "systems" / "kites2022_de-en.system-a.html").read_text(encoding="utf-8")
+    assert "Third-person pronouns by distance in sentences" in system and "<td>system-a<td" in system
     assert "mean of 1 test set:" in page and "the previous 2 sentences of the reference" in page
     assert content(site)["human_correlation"]["testsets"]["kites2022.de-en"]["systems"] == 3
 
@@ -89,12 +92,14 @@ def test_two_systems_are_compared_by_what_decides_in_compare(
     assert "is decided by the preference" in page and '"units":["mean preference","preference"]' in page
 
     earlier = json.loads(kept.read_text(encoding="utf-8"))  # as the version before wrote it
-    earlier |= {"format": "pronmetric board scores 1"}
-    del earlier["preferences"]
+    earlier |= {"format": "pronmetric board scores 2"}
+    distances = [own.pop("distance") for own in earlier["systems"].values()]
+    assert {0, 1, 2} <= {distance for own in distances for distance in own} <= {0, 1, 2, UNKNOWN}
     kept.write_text(json.dumps(earlier), encoding="utf-8")
     first = content(site)
     assert main(build) == 0
-    assert content(site) == first and "preferences" in json.loads(kept.read_text(encoding="utf-8"))
+    scored = json.loads(kept.read_text(encoding="utf-8"))
+    assert content(site) == first and [own["distance"] for own in scored["systems"].values()] == distances
 
 
 def test_a_stopped_run_goes_on(
@@ -141,7 +146,7 @@ def test_broken_scores_are_refused_with_a_cure(
     kept = tmp_path / "kept"
     kept.mkdir()
     argv = ["board", "build", "--wmt", str(wmt), "-o", str(tmp_path / "site"), "--scores", str(kept), "--gpus", "0"]
-    for broken in ("{", "{}", '{"format": "pronmetric board scores 2", "testset": {}}'):
+    for broken in ("{", "{}", '{"format": "pronmetric board scores 3", "testset": {}}'):
         (kept / "kites2022.de-en.json").write_text(broken)
         assert main([*argv, "--model", str(tiny_checkpoint())]) == 1
         assert "remove the file; the test set is then scored again" in capsys.readouterr().err

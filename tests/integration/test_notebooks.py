@@ -29,12 +29,9 @@ def test_a_notebook_is_stripped_and_defines_nothing(path: Path) -> None:
     assert not any(isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda | ast.While) for node in nodes)
 
 
-PUBLIC = ["01_first_scores", "02_compare_two_systems", "05_run_a_study", "06_daily_use"]
-
-
-@pytest.mark.parametrize("name", PUBLIC)
-def test_a_notebook_uses_the_public_names_alone(name: str) -> None:
-    cells = nbformat.read(PAGES.parents[1] / "notebooks" / f"{name}.ipynb", as_version=4).cells
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_uses_the_public_names_alone(path: Path) -> None:
+    cells = nbformat.read(path, as_version=4).cells
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
     imports = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Import | ast.ImportFrom)]
     ours = [node for node in imports if "pronmetric" in ast.unparse(node)]

@@ -18,6 +18,7 @@ from pronmetric.pronouns.finder import find
 from pronmetric.scoring import inference as module
 from pronmetric.scoring.score import Counts
 from pronmetric.text.context import Text, in_context, previous
+from pronmetric.text.words import words
 
 Checkpoints = Callable[..., Path]
 
@@ -48,6 +49,30 @@ def test_scores_are_probabilities_and_differ(metric: PronounMetric, records: lis
     assert len(numbers) > 90 and None in found.scores
     assert all(0 < score < 1 for score in numbers)
     assert max(numbers) - min(numbers) > 0.1  # else the laws below would say nothing
+
+
+def test_the_word_attended_to_most_is_that_of_the_attention(
+    metric: PronounMetric, records: list[dict[str, Any]]
+) -> None:
+    texts = [Text(" ".join(r["context"]), r["text"]) for r in records] + [
+        Text("The ship sank. " * 8, "She was old. " * 8 + "He cried."),  # longer than the encoder: several windows
+        Text("", "It, it!"),
+        Text("", "They"),
+        Text("", "..."),
+    ]
+    plain, found = list(metric.stream(texts)), list(metric.stream(texts, attended=True))
+    close([segment.score for segment in plain], [segment.score for segment in found])
+    assert all(segment.attended is None for segment in plain)
+    for (context, text, _), segment, looks in zip(texts, found, metric.attention(texts), strict=True):
+        starts = [word.start - len(context) for word in words(context)] + [word.start for word in words(text)]
+        names = [word.text for word in (*words(context), *words(text))]
+        for look, attended in zip(looks, segment.attended or (), strict=True):
+            assert look.weights is not None
+            places = zip(starts, look.weights, names, strict=True)
+            free = {at: weight for at, weight, name in places if at != look.start and any(map(str.isalnum, name))}
+            assert (attended is None) == (not free)
+            assert attended is None or free[attended] >= max(free.values()) - 1e-5
+    assert [segment.attended for segment in found[-3:]] == [(4, 0), (None,), None]
 
 
 def test_order_changes_nothing(metric: PronounMetric, records: list[dict[str, Any]]) -> None:
@@ -166,7 +191,7 @@ def test_each_distinct_text_is_encoded_once(
     monkeypatch.setattr(
         module,
         "_scores",
-        lambda model, collator, batch: rows.update(count=rows["count"] + len(batch)) or inner(model, collator, batch),
+        lambda *of, **asked: rows.update(count=rows["count"] + len(of[-1])) or inner(*of, **asked),
     )
     monkeypatch.setattr(module, "_WINDOW", 8)  # repeats far apart count as well
     distinct = {(tuple(r["context"]), r["text"]) for r in records if find(r["text"])}

@@ -6,7 +6,8 @@ What the folder of scored test sets has with the same signature and texts is not
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,9 +29,11 @@ from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, Text
 from pronmetric.text.corpus import Corpus
 
-FORMAT = "pronmetric board scores 2"
-_EARLIER = ("pronmetric board scores 1",)  # without preferences
-_COLUMNS = ("segment", "start", "end", "kind", "probability")
+FORMAT = "pronmetric board scores 3"
+_EARLIER = ("pronmetric board scores 1", "pronmetric board scores 2")  # without preferences; without distances
+_COLUMNS = ("segment", "start", "end", "kind", "probability", "distance")
+UNKNOWN = -1
+"""The distance of a pronoun that attends to no other word."""
 
 
 class BoardSet(NamedTuple):
@@ -51,7 +54,8 @@ class Pronouns(NamedTuple):
     """The scored pronouns of a system, one a row, in order of the text.
 
     segment: from 0. start, end: the span in its text, in code points. kind: index in the classes. probability: that the
-    pronoun is correct.
+    pronoun is correct. distance: how many segments back the word stands that it attends to most, 0 in its own,
+    `UNKNOWN` without one.
     """
 
     segment: NDArray[np.int64]
@@ -59,6 +63,7 @@ class Pronouns(NamedTuple):
     end: NDArray[np.int64]
     kind: NDArray[np.int64]
     probability: NDArray[np.float64]
+    distance: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,22 +107,29 @@ def score(
         testset: the test set, with the kind of context.
         corpus: its texts.
         size: number of previous sentences in a context.
-        stream: scores texts, in order, with probabilities.
+        stream: scores texts, in order, with probabilities and the words attended to.
         language: of the texts.
         signature: of the scores.
     """
     known = {name: number for number, name in enumerate(groups.names(language))}
     rows: dict[str, list[tuple[float, ...]]] = {name: [] for name in corpus.systems}
     preferences: dict[str, list[float]] = {name: [] for name in corpus.systems}
-    docs = []
+    before: dict[str, deque[str]] = {name: deque(maxlen=size) for name in corpus.systems}
+    docs: list[str | None] = []
     for number, scored in enumerate(score_rows(corpus, testset.context, size=size, stream=stream)):
-        docs.append(scored.row.doc)
-        for name, text, (segment, *_) in zip(corpus.systems, scored.row.texts, scored.segments, strict=True):
+        row = scored.row
+        if docs and row.doc != docs[-1]:
+            for lines in before.values():
+                lines.clear()
+        docs.append(row.doc)
+        for name, text, (segment, *_) in zip(corpus.systems, row.texts, scored.segments, strict=True):
             kinds = groups.classify(language, text, [p.start for p in segment.pronouns])
+            attended = segment.attended or (None,) * len(segment.pronouns)
             rows[name] += [
-                (number, p.start, p.end, known[kind], round(p.score, DIGITS))
-                for p, kind in zip(segment.pronouns, kinds, strict=True)
+                (number, p.start, p.end, known[kind], round(p.score, DIGITS), _distance(before[name], offset))
+                for p, kind, offset in zip(segment.pronouns, kinds, attended, strict=True)
             ]
+            before[name].append(row.references[0] if testset.context == COMMON else text)
             preferences[name].append(np.nan if segment.preference is None else round(segment.preference, DIGITS))
     return Scored(
         testset=testset,
@@ -129,6 +141,26 @@ def score(
         texts=hash_texts(corpus),
         preferences={name: np.array(each, dtype=np.float64) for name, each in preferences.items()},
     )
+
+
+def _distance(before: Sequence[str], offset: int | None) -> int:
+    """How many lines back a character stands, 0 in the text itself.
+
+    before: the lines before the text, oldest first; the context joins them, see `pronmetric.text.context.join`.
+    offset: from the start of the text, below 0 in the context; None is `UNKNOWN`.
+
+    >>> before = ["Ann came.", " ", "It rained."]  # the context is "Ann came. It rained."
+    >>> [_distance(before, offset) for offset in (5, -1, -10, -12, -20, None)]
+    [0, 1, 1, 3, 3, -1]
+    """
+    if offset is None:
+        return UNKNOWN
+    start, back = 0, 0
+    while offset < start:
+        back += 1
+        if line := before[-back].strip():
+            start -= len(line) + (start < 0)
+    return back
 
 
 def reference_of(corpus: Corpus, context: str) -> str | None:
@@ -187,8 +219,9 @@ def read(path: Path) -> Scored | None:
 
 
 def _columns(values: list[Any]) -> Pronouns:
-    segment, start, end, kind = (np.array(column, dtype=np.int64) for column in values[:-1])
-    return Pronouns(segment, start, end, kind, np.array(values[-1], dtype=np.float64))
+    *places, probability, distance = values
+    segment, start, end, kind, back = (np.array(column, dtype=np.int64) for column in (*places, distance))
+    return Pronouns(segment, start, end, kind, np.array(probability, dtype=np.float64), back)
 
 
 class Stored(NamedTuple):
@@ -202,8 +235,9 @@ class Stored(NamedTuple):
 class Store:
     """Scores test sets, or reads their scores from `folder`.
 
-    stream: scores texts, in order, with probabilities. size: number of previous sentences in a context. signature: of
-    scores in a kind of context. progress: of a test set, from its id and its number of texts, while it is scored.
+    stream: scores texts, in order, with probabilities and the words attended to. size: number of previous sentences in
+    a context. signature: of scores in a kind of context. progress: of a test set, from its id and its number of texts,
+    while it is scored.
     """
 
     folder: Path

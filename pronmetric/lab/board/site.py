@@ -29,6 +29,7 @@ PAIR_COLUMNS = (
     *("testset", "a", "b", "class", "by", "difference", "difference_low", "difference_high", "p_randomisation"),
     *("a_better", "ties", "b_better"),
 )
+BUCKET_COLUMNS = "testset", "by", "bucket", "system", "pronouns", "mean_probability", "doubtful"
 
 
 class Size(NamedTuple):
@@ -64,6 +65,7 @@ class Site:
     settings: Settings
     boards: list[Figures] = field(default_factory=list)
     written: list[Path] = field(default_factory=list)
+    _buckets: list[str] = field(default_factory=lambda: [tsv.line(BUCKET_COLUMNS)])
     _links: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
     _names: Names = field(default_factory=Names)
 
@@ -78,6 +80,7 @@ class Site:
             worst = examples.worst(scored, listed, name, most=self.settings.worst)
             where = breakdown.tables(found, name, place)
             self._write(f"{SYSTEMS}/{page}", pages.system(board, place, worst, where, compare=comparisons))
+        self._buckets += (tsv.line([testset.id, *row]) for row in breakdown.rows(found, board.systems))
         self._write(f"{COMPARE}/{comparisons}", pages.compare(board, scored, listed))
         self.boards.append(board)
         self._links[testset.id] = comparisons, own
@@ -96,6 +99,7 @@ class Site:
         )
         self._write("board.tsv", "".join(system_lines(self.boards, human)))
         self._write("pairs.tsv", "".join(pair_lines(self.boards)))
+        self._write("buckets.tsv", "".join(self._buckets))
         self._write("board.json", content(self.boards, human, agreement) + "\n")
         self._write(INDEX, page)
         return Size(len(self.written), sum(path.stat().st_size for path in self.written))

@@ -17,7 +17,8 @@ LISTED = [Segment("d", None, [text, text], ["Anna left."] * 2) for text in TEXTS
 
 def columns(*rows: tuple[int, int, int, float]) -> Pronouns:
     segment, start, end, probability = zip(*rows, strict=True)
-    return Pronouns(np.array(segment), np.array(start), np.array(end), np.zeros(len(rows), int), np.array(probability))
+    none = np.zeros(len(rows), int)
+    return Pronouns(np.array(segment), np.array(start), np.array(end), none, np.array(probability), none)
 
 
 def scored(**systems: Pronouns) -> Scored:

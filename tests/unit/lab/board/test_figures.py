@@ -24,7 +24,8 @@ def pronouns(*rows: tuple[int, int, float]) -> Pronouns:
     """A system's pronouns from their segments, classes and probabilities."""
     segment, kind, probability = (list(column) for column in zip(*rows, strict=True)) if rows else ([], [], [])
     start = np.arange(len(rows))
-    return Pronouns(np.array(segment, int), start, start + 1, np.array(kind, int), np.array(probability, float))
+    kinds, probabilities = np.array(kind, int), np.array(probability, float)
+    return Pronouns(np.array(segment, int), start, start + 1, kinds, probabilities, np.zeros_like(start))
 
 
 def scored(*, docs: tuple[str, ...] | None = None, segments: int = 3, **systems: Pronouns) -> Scored:

@@ -29,7 +29,7 @@ SET = BoardSet(f"{EVIL}.de-en", EVIL, 2022, "de-en", "common", EVIL)
 
 def pronouns(probability: float) -> Pronouns:
     rows = np.arange(6)
-    return Pronouns(rows, np.full(6, 3), np.full(6, 6), rows % 2, np.full(6, probability) - rows / 100)
+    return Pronouns(rows, np.full(6, 3), np.full(6, 6), rows % 2, np.full(6, probability) - rows / 100, rows % 3)
 
 
 def rows() -> Any:
@@ -114,6 +114,12 @@ def test_the_tables_hold_all_figures(tmp_path: Path) -> None:
     assert (first["cluster"], first["human"]) == ("1", "0.50000")
     pair = (tmp_path / "pairs.tsv").read_text(encoding="utf-8").splitlines()[1].split("\t")
     assert float(dict(zip(site.PAIR_COLUMNS, pair, strict=True))["difference"]) == 60
+    found = [line.split("\t") for line in (tmp_path / "buckets.tsv").read_text(encoding="utf-8").splitlines()]
+    assert tuple(found[0]) == site.BUCKET_COLUMNS
+    assert found[1][1:] == ["form", "she", "Alder", "6", "0.87500", "0.00000"]
+    assert [row[1:] for row in found if row[1:4] == ["distance", "1 sentence before", "Alder"]] == [
+        ["distance", "1 sentence before", "Alder", "2", "0.87500", "0.00000"]  # 0.89 and 0.86
+    ]
     content = json.loads((tmp_path / "board.json").read_text(encoding="utf-8"))
     (testset,) = content["testsets"]
     assert testset["signature"] == EVIL and testset["human"] == {"Alder": 0.5, EVIL: 0.1}
@@ -194,16 +200,16 @@ def test_a_human_translation_is_marked() -> None:
     assert "A human translation, not a system." in pages.system(board, 0, [], {}, compare="c.html")
 
 
-def test_a_system_is_broken_down_by_form_document_and_length_beside_all_systems() -> None:
+def test_a_system_is_broken_down_by_form_document_length_and_distance_beside_all_systems() -> None:
     texts = [("She left.", "She and he left."), ("He left.", "He left.")]
     listed = [Segment(None, None, own, ("", "")) for own in texts]
     systems = {
-        "Alder": Pronouns(*map(np.array, ([0, 1], [0, 0], [3, 2], [0, 0], [0.9, 0.5]))),
-        "Birch": Pronouns(*map(np.array, ([0, 0, 1], [0, 8, 0], [3, 10, 2], [0, 0, 0], [0.8, 0.6, 0.2]))),
+        "Alder": Pronouns(*map(np.array, ([0, 1], [0, 0], [3, 2], [0, 0], [0.9, 0.5], [0, 1]))),
+        "Birch": Pronouns(*map(np.array, ([0, 0, 1], [0, 8, 0], [3, 10, 2], [0, 0, 0], [0.8, 0.6, 0.2], [0, -1, 1]))),
     }
     made = Scored(testset=SET, segments=2, docs=("x", "y"), classes=("she",), systems=systems, signature="", texts="")
     found = breakdown.tables(breakdown.collect(made, listed, languages.ENGLISH), "Birch", 1)
-    assert list(found) == ["forms", "documents", "lengths"]
+    assert list(found) == ["forms", "documents", "lengths", "sentences"]
     assert found["forms"].header[-1] == "less that of all systems"
     assert found["forms"].rows == (  # he: 0.5, 0.6 and 0.2; she: 0.9 and 0.8
         ("he", "all systems", "3", "0.433", "100.0", "-"),
@@ -213,16 +219,28 @@ def test_a_system_is_broken_down_by_form_document_and_length_beside_all_systems(
     )
     assert [row[:3] for row in found["documents"].rows[:2]] == [("x", "all systems", "3"), ("x", "Birch", "2")]
     assert found["lengths"].rows[1] == ("1 to 10", "Birch", "3", "0.533", "66.7", "-0.067")
+    assert found["sentences"].rows == (  # the distance of Birch's first "he" is unknown
+        ("same sentence", "all systems", "2", "0.850", "0.0", "-"),
+        ("same sentence", "Birch", "1", "0.800", "0.0", "-0.050"),
+        ("1 sentence before", "all systems", "2", "0.350", "100.0", "-"),
+        ("1 sentence before", "Birch", "1", "0.200", "100.0", "-0.150"),
+    )
     undated = dataclasses.replace(made, docs=None)
-    assert list(breakdown.collect(undated, listed, languages.ENGLISH)) == ["forms", "lengths"]
+    assert list(breakdown.collect(undated, listed, languages.ENGLISH)) == ["forms", "lengths", "sentences"]
+
+
+def test_only_third_person_pronouns_have_a_distance() -> None:
+    text = "I saw that it left."
+    own = Pronouns(*map(np.array, ([0] * 3, [0, 6, 11], [1, 10, 13], [0] * 3, [0.9, 0.8, 0.7], [1, 1, 2])))
+    made = Scored(testset=SET, segments=1, docs=None, classes=("it",), systems={"Alder": own}, signature="", texts="")
+    found = breakdown.collect(made, [Segment(None, None, (text,), ("",))], languages.ENGLISH)
+    assert found["sentences"] == {(2, "2 sentences before"): [[0.7]]}
 
 
 def test_the_page_of_a_system_has_its_buckets_and_marks_of_intervals(tmp_path: Path) -> None:
     build(tmp_path)
     text = next((tmp_path / "systems").glob("*Alder.html")).read_text(encoding="utf-8")
-    assert [re.findall(rf'<details id="{name}"', text) for name in ("forms", "documents", "lengths")] == [
-        [f'<details id="{name}"'] for name in ("forms", "documents", "lengths")
-    ]
+    assert re.findall(r'<details id="(\w+)"', text) == ["forms", "documents", "lengths", "sentences"]
     assert '<svg class="mark" width="96" height="12" aria-hidden="true"><line x1="' in text
     assert "less that of all systems" in text
 
