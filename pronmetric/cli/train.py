@@ -111,10 +111,14 @@ def _job(settings: Train) -> None:
 
 
 def _shipped() -> Mapping[str, float]:
-    """The development figures of the shipped checkpoint."""
+    """The development figures of the shipped checkpoint; none where the installation has no checkpoint."""
     from pronmetric.checkpoint import config, locate
 
-    return config.read(locate.locate(None).folder / locate.CONFIG)["training"].get("figures", {})
+    try:
+        folder = locate.locate(None).folder
+    except PronmetricError:
+        return {}
+    return config.read(folder / locate.CONFIG)["training"].get("figures", {})
 
 
 def _check_prepared(settings: Train) -> Path:
