@@ -18,6 +18,7 @@ from pronmetric.cli.run import (
     signed_references,
 )
 from pronmetric.eval.decision import DECISIONS, SCORE
+from pronmetric.eval.significance import RESAMPLES
 from pronmetric.output import targets
 from pronmetric.report import gate_text
 from pronmetric.scoring.alternatives import THRESHOLD
@@ -26,6 +27,8 @@ from pronmetric.scoring.gate import ALPHA, MARGIN, Gate, Limits, score_sides
 from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE
 
 FAILED = 3
+LEAST = 1 / RESAMPLES
+"""The smallest level: no p of the test is below 1 / (1 + the number of swaps)."""
 CONDITIONS = "conditions"
 TEXTS = ("translations", "references", "sources", "source_lang", "docids")
 DESCRIPTION = """Check the pronouns of a translation before a release: it passes or fails, with a reason.
@@ -52,9 +55,9 @@ examples:
 
 def _level(text: str) -> float:
     """The value of --alpha."""
-    value = number(0)(text)
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, got {text!r}")
+    value = number(LEAST)(text)
+    if value >= 1:
+        raise argparse.ArgumentTypeError(f"expected a number from {LEAST:g} to below 1, got {text!r}")
     return value
 
 
@@ -79,7 +82,7 @@ class CheckFlags(Flags):
         type=_level,
         default=ALPHA,
         metavar="P",
-        help="level of the test, between 0 and 1 (default: %(default)s)",
+        help=f"level of the test, from {LEAST:g} to below 1 (default: %(default)s)",
     )
     by: str = flag(
         group=CONDITIONS,

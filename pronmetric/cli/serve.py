@@ -16,14 +16,14 @@ _ORIGIN = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+")
 DESCRIPTION = """Show the pronouns of translations in a web page, and answer JSON requests. The model stays loaded.
 
 The page takes a source, the sentences before, and one or two translations, pasted or as files: each pronoun is coloured
-by its probability, with the forms that would be more probable, what it attends to, what the source says, and which
+by its probability, with the forms that are more probable, the words it attends to, what the source says, and which
 translation is better. POST /score, /compare, /suggest and /attention answer records like those of `score --jsonl`, and
 /docs describes them.
 
 The server listens on this machine only, unless --host says otherwise. Nothing is loaded from elsewhere, and nothing of
 a text is stored or sent on."""
-EPILOG = """Sources affect scores with --source-lang, in requests in which they are given. Requests that wait are run
-together. A request has at most 256 records, 10,000 characters a record and 100,000 in all; what is above is refused.
+EPILOG = """With --source-lang, sources affect the scores of requests that give them. Waiting requests are batched. A request has
+at most 256 records, 10,000 characters a record and 100,000 in all; larger ones are refused.
 
 examples:
   pronmetric serve
@@ -47,7 +47,7 @@ class ServeFlags(Flags):
         type=number(0),
         default=RATE,
         metavar="X",
-        help="requests a second of each address, five seconds of them at once; 0 for any number (default: %(default)g)",
+        help="requests a second of each address, in bursts of five seconds' worth; 0 for no limit (default: %(default)g)",
     )
     frame: str | None = flag(
         type=_origin,

@@ -92,7 +92,7 @@ sentence and of the one before it; "source" and "source_context", their sources;
 language."""
 SAMPLE_EPILOG = """\
 Annotators are divided among --groups, and so are the items. Each annotator answers the items of one group,
-in an own order; in half of the tasks the reference is the second version. Repeated items come in the second half, with
+in their own order; in half of the tasks the reference is the second version. Repeated items come in the second half, with
 the versions in the other order. The same DATA and --seed give the same study.
 
 --preset paper is the design of Jwalapuram et al. 2019: --items 500 --annotators 5 --groups 2 --repeated 0.1
@@ -152,7 +152,7 @@ class PeopleFlags(Flags):
     """The annotators of a study."""
 
     annotators: int | None = flag(type=whole(1), metavar="N", help="annotators (default: 3)")
-    groups: int | None = flag(type=whole(1), metavar="N", help="groups, each with own items (default: 1)")
+    groups: int | None = flag(type=whole(1), metavar="N", help="groups, each with its own items (default: 1)")
     repeated: float | None = flag(type=number(0, 1), metavar="X", help="share of repeated items (default: 0.1)")
 
 
@@ -268,8 +268,8 @@ SERVE_EPILOG = """Each annotator answers the tasks that `study sample` assigned.
 annotators of its group, whoever comes first, so that some may answer more than others. A task that is left open for
 half an hour is given to another annotator if nothing else is left.
 
-The server listens on this machine only. To reach it from elsewhere, let a web server that speaks HTTPS forward to it,
-and give its address as --url: whoever has a link can answer in this annotator's name.
+The server listens on this machine only, unless --host says otherwise. To reach it from elsewhere, let a web server
+that speaks HTTPS forward to it, and give its address as --url: whoever has a link can answer in this annotator's name.
 
 examples:
   pronmetric study serve study
@@ -314,7 +314,7 @@ def run_serve(task: ServeFlags) -> None:
         connections.server(app).run(sockets=[opened])
 
 
-SIMULATE = """Answer a study by simulated annotators: to try a design, and see how wide its intervals are, before
+SIMULATE = """Answer a study with simulated annotators, to try a design and see how wide its intervals are, before
 people answer. Each item has a true answer (the reference in 75 %, both in 15 %, the other version and neither in 5 %
 each, in proportion to the answers that the study offers). An annotator errs with a known probability, independent of
 the others. Prints the AC1 that infinitely many items would have."""
@@ -538,7 +538,7 @@ VERB = Group(
             run_simulate,
             SIMULATE,
             SIMULATE_EPILOG,
-            help="answer a study by simulated annotators",
+            help="answer a study with simulated annotators",
         ),
         Command(
             "report",

@@ -44,7 +44,7 @@ def asked(condition: Condition, names: Names) -> str:
         return f"score at least {condition.limit:g}"
     if condition.kind == MAX_ERRORS:
         return f"at most {condition.limit:g} wrong pronouns expected"
-    return f"less than {condition.limit:g} {SYSTEM_UNITS[names.by]} worse than {visible(names.baseline or '')}"
+    return f"no worse than {visible(names.baseline or '')} (margin {condition.limit:g})"
 
 
 def found(condition: Condition, verdict: Verdict, names: Names) -> str:
@@ -65,7 +65,7 @@ def _listed(verdict: Verdict, names: Names) -> Iterator[str]:
         return
     what = "with a doubtful pronoun" if names.baseline is None else f"worse than in {visible(names.baseline)}"
     shown = len(verdict.findings)
-    yield f"{verdict.found} segments {what}" + (f", the worst {shown}:" if shown < verdict.found else ":")
+    yield f"{verdict.found} segment{'s' * (verdict.found > 1)} {what}" + (f", the worst {shown}:" if shown < verdict.found else ":")
     for one in verdict.findings:
         doc = "" if one.doc is None else f" ({visible(one.doc)})"
         yield f"{visible(names.new)}:{one.number + 1}{doc}: {reason(one, names)}"

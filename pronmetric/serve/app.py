@@ -24,7 +24,7 @@ from pronmetric import __version__
 from pronmetric.serve import interface, page
 from pronmetric.serve.batches import Busy
 from pronmetric.serve.service import Service, TooMuch
-from pronmetric.web.requests import RateLimit, SecureHeaders, headers, policy_header, read_body
+from pronmetric.web.requests import RateLimit, SecureHeaders, failure, headers, policy_header, read_body
 
 BURST = 5
 """Seconds whose requests may come at once."""
@@ -35,6 +35,7 @@ _ERRORS = {
     415: "the body is not application/json",
     422: "the body is not as described; `detail` says what and where",
     429: "too many requests of this address",
+    500: "the server failed; its log says why",
     503: "too much work waits; try again after `Retry-After` seconds",
 }
 
@@ -69,9 +70,13 @@ def make_app(service: Service, *, rate: float = 0.0, frame: str | None = None) -
     async def gone(request: Request, error: Exception) -> Response:
         return Response(status_code=400)  # nobody reads it
 
+    async def failed(request: Request, error: Exception) -> Response:
+        return failure(frame=frame)
+
     app.add_exception_handler(PronmetricError, refused)
     app.add_exception_handler(Busy, busy)
     app.add_exception_handler(ClientDisconnect, gone)
+    app.add_exception_handler(Exception, failed)
 
     @app.get("/", include_in_schema=False)
     async def show_page() -> Response:

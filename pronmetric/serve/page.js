@@ -203,7 +203,7 @@ document.addEventListener("keydown", (event) => {
 function begin() {
   $("legend").append(...legend());
   const language = data.sourceLang ? `, in the language ${data.sourceLang}` : "";
-  $("source-hint").textContent = data.sources ? `optional${language}; it counts` : "optional; shown, does not count";
+  $("source-hint").textContent = data.sources ? `optional${language}; affects the scores` : "optional; shown, does not affect the scores";
   if (!data.context) $("context").closest(".field").hidden = true;
   if (data.lang === "en") {
     const made = Object.entries(EXAMPLES).map(([name, fields]) => {

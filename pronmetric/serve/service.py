@@ -90,11 +90,12 @@ class Service:
         """The attention of each pronoun to each word of its context and its text; sources do not affect it."""
         (records,), _ = self._read(records=asked.records)
         texts = _texts(records)
+        size = _request_size(texts)  # refused before pronouns are looked for
         split, find = self.metric.language.words, self.metric.language.find
         weights = sum(len(find(text.text)) * (len(split(text.context)) + len(split(text.text))) for text in texts)
         if weights > WEIGHTS:
             raise TooMuch(f"{weights:,} weights of attention, more than {WEIGHTS:,}: send fewer or shorter records")
-        found = await self.batches.run("attention", texts, size=_request_size(texts))
+        found = await self.batches.run("attention", texts, size=size)
         return self._answer(map(self._attended, records, found), sourced=False)
 
     async def compare(self, asked: AskedToCompare) -> dict[str, Any]:

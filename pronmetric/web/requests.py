@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from fastapi import HTTPException, Request
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ValidationError
 
 from pronmetric.report import embed
@@ -40,6 +41,11 @@ def headers(*, frame: str | None = None) -> dict[str, str]:
     """The headers of every response, with the policy of one that loads nothing; frame: as in `policy_header`."""
     unframed = {} if frame else {"X-Frame-Options": "DENY"}
     return {**_HEADERS, **unframed, **policy_header(frame=frame)}
+
+
+def failure(*, frame: str | None = None) -> JSONResponse:
+    """The response to a request at which the server fails; no middleware sees it, so it has its headers itself."""
+    return JSONResponse({"detail": "the server failed; its log says why"}, 500, headers(frame=frame))
 
 
 class SecureHeaders:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -189,6 +190,35 @@ def test_the_rows_shown_are_saved_as_a_table(board: Browser, tmp_path: Path) -> 
     rows = list(tsv.read(path))
     assert [row["system"] for row in rows] == board.run(ROWS)
     assert [round(float(row["score"]), 2) for row in rows] == pytest.approx(board.run(COLUMN.format(SCORE)), abs=0.011)
+
+
+def test_tables_and_plots_are_saved_for_papers(board: Browser, site: Path, tmp_path: Path) -> None:
+    board.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+
+    def saved(selector: str, name: str) -> Path:
+        click(board, selector)
+        until((tmp_path / name).exists)
+        return tmp_path / name
+
+    choose(board, "set", "lamps2022.de-en")
+    systems = saved("[data-downloads='board-rows'] button", "board-rows.tex").read_text(encoding="utf-8")
+    assert r"\caption{Which system gets pronouns right? Systems, all pronouns. 3 of 9 systems, 1 of 3 test sets.}" in systems
+    assert r"\begin{tabular}{llrrrrrrr}" in systems and "% signature: model:" in systems
+    assert r"lamps2022.de-en & \textless{}img src=x onerror=alert(1)\textgreater{} \& \{\{x\}\} & " in systems
+    assert systems.count(" \\\\\n") == 4  # the header and three systems
+    plot = ElementTree.parse(saved("#years button", "years.de-en.svg")).getroot()
+    assert (plot.tag, plot.get("width")) == ("{http://www.w3.org/2000/svg}svg", "260")
+    assert len(list(plot.iter("{http://www.w3.org/2000/svg}circle"))) == 3
+
+    board.open(site / "systems" / "kites2021_de-en.system-a.html")
+    forms = list(tsv.read(saved("#forms [data-downloads] button", "forms.tsv")))
+    shown = board.run("[...document.querySelectorAll('#forms tbody tr')].map((r) => r.cells[0].textContent)")
+    assert [row["form"] for row in forms] == shown
+    assert r"\toprule" in saved("[data-downloads='classes'] :last-child", "classes.tex").read_text(encoding="utf-8")
+    board.open(site / "compare" / "kites2021_de-en.html")
+    (decided, *_) = tsv.read(saved("[data-downloads='comparison'] button", "comparison.tsv"))
+    cell = "document.querySelector('#table tbody tr').children[5].textContent"
+    assert decided["difference"] == board.run(cell)
 
 
 @pytest.mark.parametrize("dark", [False, True])

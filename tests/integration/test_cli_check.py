@@ -44,7 +44,7 @@ def test_it_passes_or_fails_and_agrees_with_compare(check: Check, place: Path) -
     )
     (pair,) = json.loads(Path("o.json").read_text(encoding="utf-8"))["pairs"]
     code, out, err = check("-t", "system-b.txt", "--baseline", "system-a.txt", *both, "--margin", "100", "--github")
-    assert code == 0 and out.startswith("system-b.txt: passed\nmet  less than 100 points worse than system-a.txt")
+    assert code == 0 and out.startswith("system-b.txt: passed\nmet  no worse than system-a.txt (margin 100)")
     assert f"{pair['difference']:+.2f} points, p = 0.0312 (5 documents; few: p is rough)" in out  # of 32 swaps, one
     assert f"{pair['losses']} segments worse than in system-a.txt" in out
     assert out.count("::warning file=system-b.txt,line=") == min(10, pair["losses"])
@@ -71,7 +71,8 @@ def test_without_a_baseline_it_agrees_with_score(check: Check, place: Path) -> N
         (["-t", "system-a.txt", "system-b.txt", "--min-score", "1"], "give one translation to check"),
         (["-t", "system-a.txt", "--min-score", "1", "--margin", "1"], "--margin is below a baseline"),
         (["-t", "system-a.txt", "--baseline", "ref.txt", "--by", "errors"], "--by errors needs --margin"),
-        (["-t", "system-a.txt", "--baseline", "ref.txt", "--alpha", "1"], "expected a number between 0 and 1"),
+        (["-t", "system-a.txt", "--baseline", "ref.txt", "--alpha", "1"], "expected a number from 0.001 to below 1"),
+        (["-t", "system-a.txt", "--baseline", "ref.txt", "--alpha", "0.0005"], "expected a number from 0.001"),
     ],
 )
 def test_wrong_flags_are_a_usage_error(place: Path, argv: list[str], said: str, capsys) -> None:

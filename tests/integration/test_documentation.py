@@ -1,7 +1,7 @@
 """The shell and Python blocks of README.md and docs/ run, and print what the page says.
 
 The info string of a block may say why it is not run here: `setup` (.ci/run runs it), `needs-wmt`, `needs-gpu`,
-`needs-cluster`, `needs-evaluate`; `needs-onnx` blocks run if ONNX Runtime is installed. The ```text block that follows
+`needs-cluster`; `needs-onnx` and `needs-evaluate` blocks run if their library is installed. The ```text block that follows
 is its output: each line in order, the last digit of a number may differ by one. The blocks of a page run one after the
 other in one folder.
 """
@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable
 from decimal import Decimal
 from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,8 +28,8 @@ from tests.tools.ray_start import late, try_twice
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(?P<language>\w+)(?P<marks>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"-?\d+\.\d+")
-MARKS = {"setup", "needs-wmt", "needs-gpu", "needs-cluster", "needs-evaluate"}
-ONNX = "needs-onnx"
+EVALUATE, ONNX = "needs-evaluate", "needs-onnx"
+MARKS = {"setup", "needs-wmt", "needs-gpu", "needs-cluster", EVALUATE}
 
 
 class Block(NamedTuple):
@@ -104,11 +105,26 @@ def test_the_blocks_of_a_page_run_with_its_output(page: str, folders: Callable[[
             continue
         if ONNX in block.marks:
             pytest.importorskip("onnxruntime")
-        output = try_twice(partial(run, block, folders(page)))
-        printed = iter(output.splitlines())
-        for line in block.output.splitlines():
-            if line.strip() != "...":
-                assert any(same(line, other) for other in printed), f"{page}:{block.line} promises {line!r}\n{output}"
+        check_output(page, block, try_twice(partial(run, block, folders(page))))
+
+
+def check_output(page: str, block: Block, output: str) -> None:
+    printed = iter(output.splitlines())
+    for line in block.output.splitlines():
+        if line.strip() != "...":
+            assert any(same(line, other) for other in printed), f"{page}:{block.line} promises {line!r}\n{output}"
+
+
+def test_the_blocks_of_evaluate_run_with_their_output(
+    folders: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if find_spec("evaluate") is None:
+        pytest.skip("evaluate is not installed")
+    monkeypatch.setenv("HF_HOME", str(tmp_path))  # it copies modules there
+    found = [(page, block) for page, own in PAGES.items() for block in own if EVALUATE in block.marks]
+    assert found
+    for page, block in found:
+        check_output(page, block, run(block, folders(page)))
 
 
 def test_every_mark_is_known() -> None:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable
 from http.client import HTTPException
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib import error, request
 from urllib.parse import urlsplit
 
@@ -26,7 +26,17 @@ KEY = "PRONMETRIC_ENDPOINT_KEY"
 TRIES, TIMEOUT = 5, 120.0  # seconds
 _BUSY = (408, 429, 500, 502, 503, 504)
 _MOST_BYTES = 2**20
-_ANSWER = re.compile(r"\b(A|B|tie)\b", re.IGNORECASE)
+_NAMED = re.compile(r"\b(?:A|B|(?i:tie))\b")
+
+
+class _NoRedirect(request.HTTPRedirectHandler):
+    """Follows no redirection, which could send the key to another server."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Refuse; the response is then an error of HTTP."""
+
+
+_OPENER = request.build_opener(_NoRedirect)
 
 
 class Asked(NamedTuple):
@@ -73,10 +83,8 @@ class Endpoint:
         return Asked(points, unclear)
 
     def _answer(self, context: str, first: str, second: str) -> str | None:
-        """A, B or TIE; None if the answer is none of them."""
-        prompt = self._prompt.format(context=context or "(none)", first=first, second=second)
-        found = _ANSWER.search(self._reply(prompt))
-        return None if found is None else found[1].upper()
+        """A, B or TIE; None if the answer is unclear."""
+        return chosen(self._reply(self._prompt.format(context=context or "(none)", first=first, second=second)))
 
     def _reply(self, prompt: str) -> str:
         body = {
@@ -91,7 +99,7 @@ class Endpoint:
         made = request.Request(f"{self.url}/chat/completions", json.dumps(body).encode(), headers)
         for left in reversed(range(TRIES)):
             try:
-                with request.urlopen(made, timeout=TIMEOUT) as response:
+                with _OPENER.open(made, timeout=TIMEOUT) as response:
                     content = json.loads(response.read(_MOST_BYTES))["choices"][0]["message"]["content"]
                     return str(content or "")
             except error.HTTPError as fault:
@@ -108,3 +116,17 @@ class Endpoint:
                 ) from None
             self._wait(2.0 ** (TRIES - left - 1))
         raise AssertionError
+
+
+def chosen(answer: str) -> str | None:
+    """What an answer names, A, B or TIE; None if it names neither text, or both.
+
+    >>> [chosen(answer) for answer in ("**b**", "It's a tie.", "I think a better fit is B.", "A, not B")]
+    ['B', 'TIE', 'B', None]
+    """
+    if word := re.fullmatch(r"\W*([AB])\W*", answer, re.IGNORECASE):
+        return word[1].upper()
+    named = {word.upper() for word in _NAMED.findall(answer)}
+    if "TIE" in named:
+        return "TIE"
+    return named.pop() if len(named) == 1 else None

@@ -110,6 +110,7 @@ function draw() {
   const active = document.activeElement && document.activeElement.dataset.key;
   const body = el("tbody");
   rows.forEach((system, place) => body.append(row(system, rows[place - 1])));
+  $("table").setAttribute("aria-label", `Systems, ${classLabel(state.class)}`);
   $("table").replaceChildren(el("table", {}, el("thead", {}, head()), body));
   if (active) document.querySelector(`[data-key="${CSS.escape(active)}"]`)?.focus({ preventScroll: true });
   drawPicked();
@@ -128,7 +129,7 @@ function head() {
     cell.append(button);
     return cell;
   });
-  return el("tr", {}, el("th", { scope: "col" }, "compare"), ...cells);
+  return el("tr", {}, el("th", { scope: "col", className: "tool" }, "compare"), ...cells);
 }
 
 function row(system, before) {
@@ -143,7 +144,7 @@ function row(system, before) {
   const box = el("input", { type: "checkbox", checked: picked, "aria-label": `Compare ${system[NAME]}, ${setOf(system).id}` });
   box.dataset.key = `pick ${key}`;
   box.onchange = () => pick(key, box.checked);
-  made.append(el("td", {}, box));
+  made.append(el("td", { className: "tool" }, box));
   COLUMNS.forEach(([name, , , , cell], place) => {
     if (name === "system") {
       const link = el("a", { href: system[PAGE] }, named(system[NAME]));
@@ -241,18 +242,23 @@ function panel(lp, systems, years, ticks) {
     said.push(`${year}: median ${middle.toFixed(2)}, best ${best[NAME]} ${figure(figuresOf(best)[SCORE])}`);
   }
   picture.setAttribute("aria-label", `${lp}. ${said.join("; ")}`);
-  return el("figure", {}, el("figcaption", {}, named(lp)), picture);
+  const button = el("button", { type: "button", className: "download" }, "↓ SVG");
+  button.setAttribute("aria-label", `↓ SVG: download the plot of ${lp}`);
+  button.onclick = () => save(`years.${lp}.svg`, svgFile(picture, width, height), "image/svg+xml");
+  return el("figure", {}, el("figcaption", {}, named(lp), " ", button), picture);
+}
+
+// A plot as a file of its own, in the light colours of board.css.
+const FILE_STYLE = "text{font:11px sans-serif;fill:#565d66}.grid{stroke:#d5d9df;stroke-dasharray:2 3}.join{stroke:#767d87}"
+  + ".median{stroke:#1a1d21;stroke-width:2.5}.dot{fill:#fff;stroke:#0b57d0;stroke-width:1.5}.dot.top1{fill:#0b57d0}";
+function svgFile(picture, width, height) {
+  const copy = picture.cloneNode(true);
+  for (const [key, value] of Object.entries({ width, height })) copy.setAttribute(key, value);
+  copy.prepend(svg("style", {}, FILE_STYLE));
+  return `${new XMLSerializer().serializeToString(copy)}\n`;
 }
 
 // ---- download of the rows shown
-
-// As pronmetric.output.tsv writes cells.
-function cellText(value) {
-  if (value === null) return "";
-  if (typeof value === "number") return String(value);
-  const text = value.replace(/[\\\t\n\r]/g, (c) => ({ "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" })[c]);
-  return /^'?[=+\-@＝＋－＠]/.test(value) || value.startsWith("''") ? `'${text}` : text;
-}
 
 $("save").onclick = () => {
   const heading = ["testset", "year", "lp", "system", "class", "pronouns", "score", "score_low", "score_high", "errors_per_100_pronouns", "cluster", "rank_best", "rank_worst", "human"];
@@ -261,10 +267,7 @@ $("save").onclick = () => {
     const errors = found[SCORE] === null ? null : Number((100 - found[SCORE]).toFixed(3));
     return [set.id, set.year, set.lp, system[NAME], state.class, ...found.slice(0, 4), errors, ...found.slice(4), system[PEOPLE]];
   });
-  const text = [heading, ...lines].map((cells) => `${cells.map(cellText).join("\t")}\n`).join("");
-  const link = el("a", { href: URL.createObjectURL(new Blob([text], { type: "text/tab-separated-values" })), download: "board-rows.tsv" });
-  link.click();
-  URL.revokeObjectURL(link.href);
+  save("board-rows.tsv", [heading, ...lines].map(tsvLine).join(""), "text/tab-separated-values");
 };
 
 // ---- start

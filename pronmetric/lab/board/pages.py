@@ -142,7 +142,8 @@ def system(board: Figures, place: int, worst: Sequence[Worst], where: Mapping[st
 def _bucket(kind: str, table: Table) -> str:
     """A table of buckets, folded but for the first kind."""
     opened = " open" if kind == "forms" else ""
-    return f'<details id="{kind}"{opened}><summary>{escape(table.title)}</summary>{html_table(table)}</details>'
+    body = f'{html_table(table)}<p data-downloads="{kind}" data-of="#{kind}"></p>'
+    return f'<details id="{kind}"{opened}><summary>{escape(table.title)}</summary>{body}</details>'
 
 
 def _axis(of: Iterable[SystemFigures]) -> tuple[float, float]:
@@ -299,7 +300,7 @@ def _span(ends: tuple[float, float] | None) -> str:
 
 def _page(name: str, parts: Mapping[str, str]) -> str:
     """The page of a template with the style sheet, and the scripts of all pages and of this one."""
-    css, js = _file("board.css"), _file("theme.js", "pronmetric.web")
+    css, js = _file("board.css"), _file("theme.js", "pronmetric.web") + _file("downloads.js")
     if name != "system":
         js += _file(f"{name}.js")
     return embed.page(_file(f"{name}.html"), parts, css=css, js=js)[0]

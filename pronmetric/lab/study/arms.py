@@ -36,13 +36,22 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True)
+class Moved:
+    """The items with these answers of most votes, one in each arm; "" where no answer wins."""
+
+    first: str
+    second: str
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
 class Arms:
     """Two arms, on the items that have two answers or more in each.
 
     arms: by name, the first one first. joint: AC1 of the annotators of both arms together; by_document: its interval
     over documents. common: the items with a disagreement in both arms; expected: their number if the disagreements of
     the arms were independent. difference: the share of answers for the reference, first arm minus second, paired by
-    item. moved: items by the answers with most votes in both arms, "" where no answer wins.
+    item. moved: items by the answers with most votes in both arms, the largest number first.
     """
 
     items: int
@@ -52,7 +61,7 @@ class Arms:
     common: tuple[str, ...]
     expected: float
     difference: Estimate | None
-    moved: Mapping[tuple[str, str], int]
+    moved: tuple[Moved, ...]
 
 
 def compare(
@@ -102,8 +111,12 @@ def compare(
         common=tuple(item for item in shared if item in disputed[0] and item in disputed[1]),
         expected=len(disputed[0]) * len(disputed[1]) / len(shared),
         difference=_difference(counts, docs),
-        moved=dict(Counter((winners[0][item], winners[1][item]) for item in shared)),
+        moved=_moved(Counter((winners[0][item], winners[1][item]) for item in shared)),
     )
+
+
+def _moved(counts: Counter[tuple[str, str]]) -> tuple[Moved, ...]:
+    return tuple(Moved(*pair, number) for pair, number in sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
 
 def _names(one: Study, other: Study) -> tuple[str, str]:
@@ -147,11 +160,11 @@ def format_arms(figures: Arms) -> str:
     first, second = figures.arms
     joint, interval = findings.ac1_cells(figures.joint)
     by_document = "" if figures.by_document is None else "; by document {:.5f}..{:.5f}".format(*figures.by_document)
-    moved = sorted(figures.moved.items(), key=lambda pair: (-pair[1], pair[0]))
+    moved = [(one.first or "no answer", one.second or "no answer", one.items) for one in figures.moved]
     parts = [
         f"two arms: {figures.items} items with two answers or more in each\n{table(header, rows, left=(0, 1))}",
         f"joint AC1, of the annotators of both arms: {joint} ({interval}{by_document})",
-        f"common disagreements: {len(figures.common)} items (independent arms: {figures.expected:.1f})",
+        f"items with disagreements in both arms: {len(figures.common)} (expected by chance: {figures.expected:.1f})",
     ]
     if figures.difference is not None:
         one = figures.difference
@@ -159,10 +172,7 @@ def format_arms(figures: Arms) -> str:
             "" if one.low is None or one.high is None else f" (95 % interval {100 * one.low:.1f}..{100 * one.high:.1f})"
         )
         parts.append(f"prefer reference, {first} minus {second}: {100 * one.value:+.1f} points{span}")
-    parts.append(
-        "most votes\n"
-        + table((first, second, "items"), [(a or "no answer", b or "no answer", n) for (a, b), n in moved], left=(0, 1))
-    )
+    parts.append("most votes\n" + table((first, second, "items"), moved, left=(0, 1)))
     if figures.common:
-        parts.append("items of common disagreements\n" + "\n".join(figures.common))
+        parts.append("with disagreements in both arms\n" + "\n".join(figures.common))
     return "\n\n".join(parts)

@@ -53,8 +53,8 @@ _PLAIN = Look()
 def page(study: Study, look: Look = _PLAIN, *, annotators: Sequence[str] | None = None) -> str:
     """The page's HTML. Nothing in it tells which version is the reference.
 
-    annotators: those whose tasks are on the page, None for all. With several, each opens the page by an own link, with
-    `code` as its fragment.
+    annotators: those whose tasks are on the page, None for all. With several, each opens the page by their own link,
+    with `code` as its fragment.
 
     Raises:
         InputError: an unknown annotator.

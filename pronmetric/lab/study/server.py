@@ -38,6 +38,7 @@ from pronmetric.web.requests import (
     Receive,
     SecureHeaders,
     Send,
+    failure,
     headers,
     policy_header,
     read_body,
@@ -152,6 +153,10 @@ def make_app(database: Database, look: page.Look | None = None, *, limits: Limit
     async def cut_off(request: Request, error: Exception) -> Response:
         _LOG.warning("a request was cut off; nothing of it is stored")
         return Response(status_code=400)  # nobody reads it
+
+    @app.exception_handler(Exception)
+    async def failed(request: Request, error: Exception) -> Response:
+        return failure()
 
     @app.exception_handler(Conflict)
     async def conflict(request: Request, error: Conflict) -> Response:

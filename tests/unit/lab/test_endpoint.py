@@ -32,9 +32,15 @@ def serving(reply: Reply, seen: list[dict[str, Any]]) -> Iterator[str]:
             status, content = reply(body["messages"][0]["content"])
             said = json.dumps(content).encode()
             self.send_response(status)
+            if status == 302:
+                self.send_header("Location", "/elsewhere")
             self.send_header("Content-Length", str(len(said)))
             self.end_headers()
             self.wfile.write(said)
+
+        def do_GET(self) -> None:
+            seen.append({"path": self.path, "key": self.headers["Authorization"]})
+            self.send_error(404)
 
         def log_message(self, *_: object) -> None:
             pass
@@ -74,13 +80,35 @@ def test_both_orders_are_asked_and_a_text_gets_its_share(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize(
     ("reply", "points", "unclear"),
-    [("A", (0.5, 0.5), 0), ("tie", (0.5, 0.5), 0), ("**Tie**", (0.5, 0.5), 0), ("I can not say", (0.5, 0.5), 2)],
+    [
+        ("A", (0.5, 0.5), 0),
+        ("tie", (0.5, 0.5), 0),
+        ("**Tie**", (0.5, 0.5), 0),
+        ("It's a tie.", (0.5, 0.5), 0),
+        ("I can not say", (0.5, 0.5), 2),
+        ("A and B fit.", (0.5, 0.5), 2),
+    ],
 )
 def test_a_preference_for_a_place_and_unclear_answers_are_ties(
     reply: str, points: tuple[float, float], unclear: int
 ) -> None:
     with serving(lambda _: says(reply), []) as url:
         assert Endpoint(url, "m").ask([(SHE, HE)]) == ([points], unclear)
+
+
+def test_a_sentence_that_names_one_text_is_an_answer() -> None:
+    def reply(prompt: str) -> tuple[int, Any]:
+        return says(f"I think a better fit is {'A' if chr(10) + 'A: She' in prompt else 'B'}.")
+
+    with serving(reply, []) as url:
+        assert Endpoint(url, "m").ask([(SHE, HE)]) == ([(1.0, 0.0)], 0)
+
+
+def test_a_redirection_is_not_followed() -> None:
+    seen: list[dict[str, Any]] = []
+    with serving(lambda _: (302, {}), seen) as url, pytest.raises(PronmetricError, match="HTTP 302"):
+        Endpoint(url, "m").ask([(SHE, HE)])
+    assert len(seen) == 1
 
 
 def test_a_busy_endpoint_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:

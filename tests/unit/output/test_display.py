@@ -16,6 +16,7 @@ SHOWN = "a\\tb\\nc\\x1b[31m\\u202e\\x9b\\x7f.txt"
 
 def test_control_characters_are_escaped_and_others_stay() -> None:
     assert visible(EVIL) == SHOWN
+    assert visible("caf\udce9 \ufffe") == "caf\\udce9 \\ufffe"  # XML has neither
     assert visible("Système 1 \u4e2d\u6587 a\\b.txt") == "Système 1 \u4e2d\u6587 a\\b.txt"
 
 

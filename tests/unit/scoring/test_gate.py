@@ -85,9 +85,9 @@ def test_the_text_names_the_conditions_and_the_worst_segments() -> None:
     lines = gate_text.summary(run(Limits(min_score=99), [0.9, 0.5, 0.9, 0.9, 0.9], [0.9] * 5), names).splitlines()
     assert lines[0] == "new.txt: failed"
     assert lines[1].startswith("NOT MET  score at least 99") and "82.00 (95 % " in lines[1]
-    assert lines[2].startswith("NOT MET  less than 1 points worse than old.txt") and "-8.00 points, p = " in lines[2]
+    assert lines[2].startswith("NOT MET  no worse than old.txt (margin 1)") and "-8.00 points, p = " in lines[2]
     assert lines[3:] == [
-        "1 segments worse than in old.txt:",
+        "1 segment worse than in old.txt:",
         "new.txt:2 (d1): -0.40 score; now It 0.50, before She 0.90",
         "  context: Before.",
         "  before:  She works.",
@@ -97,10 +97,10 @@ def test_the_text_names_the_conditions_and_the_worst_segments() -> None:
 
 def test_junit_has_a_case_for_each_condition() -> None:
     verdict = run(Limits(min_score=80, max_errors=0.1), [0.9, 0.5, 1.0, 1.0])
-    top = ElementTree.fromstring(gate_text.junit(verdict, Names("a<b&\x01.txt", None, "score"), "model:x"))
+    top = ElementTree.fromstring(gate_text.junit(verdict, Names("a<b&\x01\udce9\uffff.txt", None, "score"), "model:x"))
     (suite,) = top
     assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == (
-        "pronmetric check a<b&\\x01.txt",
+        "pronmetric check a<b&\\x01\\udce9\\uffff.txt",
         "2",
         "1",
     )

@@ -176,6 +176,21 @@ def test_every_response_is_locked_down_and_loads_nothing_from_elsewhere(client: 
         assert f"<code>POST {path}</code>" in pages[1].text
 
 
+def test_a_failure_is_json_with_the_headers_of_other_responses(
+    client: TestClient, metric: PronounMetric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Service(metric, context=GIVEN)
+
+    async def broken(*_: Any, **__: Any) -> list[Any]:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(made.batches, "run", broken)
+    reply = TestClient(make_app(made), raise_server_exceptions=False).post("/score", json=BODIES["/score"])
+    assert reply.status_code == 500 and reply.json() == {"detail": "the server failed; its log says why"}
+    expected = client.get("/health").headers
+    assert all(reply.headers[key] == expected[key] for key in expected if key not in ("content-length", "date"))
+
+
 def test_a_named_site_may_show_the_page_in_a_frame(metric: PronounMetric) -> None:
     reply = TestClient(make_app(Service(metric, context=GIVEN), frame="https://example.org")).get("/")
     assert reply.headers["content-security-policy"].endswith("frame-ancestors https://example.org")

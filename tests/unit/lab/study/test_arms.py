@@ -44,9 +44,10 @@ def test_the_figures_of_two_arms() -> None:
     assert one.ac1 == gwet_ac1([[2, 0, 0], [2, 0, 0], [1, 1, 0], [1, 0, 1]]) and other.disagreements == 2
     assert one.preference is not None and one.preference.value == 0.75
     assert found.difference is not None and found.difference.value == 0.0  # 3 of 4 in both
-    assert found.moved == {("reference", "reference"): 1, ("reference", ""): 1, ("", ""): 1, ("", "reference"): 1}
+    pairs = [(first, second) for first in ("", "reference") for second in ("", "reference")]
+    assert found.moved == tuple(arms.Moved(first, second, 1) for first, second in pairs)
     text = arms.format_arms(found)
-    assert "common disagreements: 1 items (independent arms: 1.0)" in text
+    assert "items with disagreements in both arms: 1 (expected by chance: 1.0)" in text
     assert "prefer reference, with source minus without source: +0.0 points" in text
 
 
@@ -86,3 +87,4 @@ def test_the_command_compares_two_arms(tmp_path: Path, capsys: pytest.CaptureFix
     assert "two arms: 4 items" in capsys.readouterr().out
     figures = json.loads(out.read_text(encoding="utf-8"))
     assert figures["study"] == WITH.id and figures["arms"]["common"] == ["c"]
+    assert {"first": "reference", "second": "", "items": 1} in figures["arms"]["moved"]

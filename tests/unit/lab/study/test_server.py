@@ -125,6 +125,20 @@ def test_every_response_is_locked_down(client: TestClient, data: Database) -> No
         assert not re.search(r"https?://|//[a-z]", html.replace("// ", ""))
 
 
+def test_a_failure_has_the_headers_of_other_responses(data: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    app, position = server.make_app(data), f"/a/{data.tokens()['1']}/position"
+
+    def broken(name: str) -> Position:
+        raise RuntimeError("secret")
+
+    with TestClient(app, raise_server_exceptions=False) as client:
+        expected = client.get(position).headers
+        monkeypatch.setattr(type(data), "position", lambda self, name: broken(name))
+        reply = client.get(position)
+    assert reply.status_code == 500 and "secret" not in reply.text
+    assert all(reply.headers[key] == expected[key] for key in expected if key != "content-length")
+
+
 def test_requests_are_limited(data: Database) -> None:
     limits = server.Limits(token=(0.001, 3), stranger=(0.001, 2))
     with TestClient(server.make_app(data, limits=limits)) as client:
