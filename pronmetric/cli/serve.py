@@ -22,8 +22,8 @@ translation is better. POST /score, /compare, /suggest and /attention answer rec
 
 The server listens on this machine only, unless --host says otherwise. Nothing is loaded from elsewhere, and nothing of
 a text is stored or sent on."""
-EPILOG = """With --source-lang, sources affect the scores of requests that give them. Waiting requests are batched. A request has
-at most 256 records, 10,000 characters a record and 100,000 in all; larger ones are refused.
+EPILOG = """With --source-lang, sources affect the scores of requests that give them. Waiting requests are batched. A
+request has at most 256 records, 10,000 characters a record and 100,000 in all; larger ones are refused.
 
 examples:
   pronmetric serve
@@ -47,7 +47,7 @@ class ServeFlags(Flags):
         type=number(0),
         default=RATE,
         metavar="X",
-        help="requests a second of each address, in bursts of five seconds' worth; 0 for no limit (default: %(default)g)",
+        help="requests a second of each address, in bursts of five seconds' worth; 0: no limit (default: %(default)g)",
     )
     frame: str | None = flag(
         type=_origin,

@@ -92,8 +92,8 @@ sentence and of the one before it; "source" and "source_context", their sources;
 language."""
 SAMPLE_EPILOG = """\
 Annotators are divided among --groups, and so are the items. Each annotator answers the items of one group,
-in their own order; in half of the tasks the reference is the second version. Repeated items come in the second half, with
-the versions in the other order. The same DATA and --seed give the same study.
+in their own order; in half of the tasks the reference is the second version. Repeated items come in the second half,
+with the versions in the other order. The same DATA and --seed give the same study.
 
 --preset paper is the design of Jwalapuram et al. 2019: --items 500 --annotators 5 --groups 2 --repeated 0.1
 --balance level --invalid. --preset two-stage is after Voita et al. 2019: of two consecutive sentences each translation

@@ -65,7 +65,8 @@ def _listed(verdict: Verdict, names: Names) -> Iterator[str]:
         return
     what = "with a doubtful pronoun" if names.baseline is None else f"worse than in {visible(names.baseline)}"
     shown = len(verdict.findings)
-    yield f"{verdict.found} segment{'s' * (verdict.found > 1)} {what}" + (f", the worst {shown}:" if shown < verdict.found else ":")
+    worst = f", the worst {shown}" if shown < verdict.found else ""
+    yield f"{verdict.found} segment{'s' * (verdict.found > 1)} {what}{worst}:"
     for one in verdict.findings:
         doc = "" if one.doc is None else f" ({visible(one.doc)})"
         yield f"{visible(names.new)}:{one.number + 1}{doc}: {reason(one, names)}"

@@ -1,4 +1,4 @@
-"use strict";
+
 // Draws the confusion matrix and the segments from the JSON in #data. Strings of the data are inserted as text nodes only.
 //
 // systems: [short name, full name].
@@ -15,7 +15,6 @@
 // link: [kind, word of the reference, its form, word of the text, its form], -1 and "" for none.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const $ = (id) => document.getElementById(id);
 const PAGE = 20;
 const NUMBER = 0, DOC = 1, SOURCE = 2, REFERENCE = 3, OUTPUTS = 4, BEST = 5, GAP = 6;
 const CONTEXT = 0, TEXT = 1, SCORE = 2, PRONOUNS = 3, LINKS = 4, DECIDES = 5;
@@ -25,18 +24,8 @@ const NO_WORD = "(nothing)", OTHER_WORD = "(other word)";
 
 const state = { from: 0, to: 0, found: [], cell: null, attention: true };
 
-function el(tag, properties, ...children) {
-  const made = document.createElement(tag);
-  for (const [key, value] of Object.entries(properties || {})) {
-    if (key in made && key !== "list") made[key] = value;
-    else made.setAttribute(key, value);
-  }
-  made.append(...children);
-  return made;
-}
-
 // A system's short name, isolated from the direction of the text around it, with the full name as its title.
-const named = (at) => el("bdi", { title: data.systems[at][1] }, data.systems[at][0]);
+const systemName = (at) => el("bdi", { title: data.systems[at][1] }, data.systems[at][0]);
 const language = { lang: data.lang };
 const sourceLanguage = data.sourceLang ? { lang: data.sourceLang } : {};
 const whole = (string) => (string < 0 ? "" : data.strings[string].join(""));
@@ -51,7 +40,7 @@ const columnOf = (link) => (link[0] === WORD ? OTHER_WORD : link[4] || NO_WORD);
 function share(score) {
   const [low, high] = data.range;
   if (data.doubtful === null) return (score - low) / (high - low || 1);
-  return doubtful(score) ? score / data.doubtful : (score - data.doubtful) / (1 - data.doubtful);
+  return scaled(score, data.doubtful);
 }
 
 // ---- texts
@@ -127,7 +116,7 @@ function draw(place) {
     const section = el("section", { className: "output" });
     const decides = output[DECIDES] === undefined || output[DECIDES] === null ? []
       : [el("span", { className: "label" }, `${data.by} ${output[DECIDES].toFixed(2)}`)];
-    section.append(el("h4", {}, named(system), el("b", {}, shown(output[SCORE])), ...decides));
+    section.append(el("h4", {}, systemName(system), el("b", {}, shown(output[SCORE])), ...decides));
     const own = shared ? common : context(section, output[CONTEXT]);
     const text = el("p", { className: "text", dir: "auto", ...language });
     const advice = el("div", { className: "advice" });
@@ -179,7 +168,7 @@ function paint(segment, parts, contexts, shared, chosen, select) {
       const index = byWord.get(at);
       const pronoun = output[PRONOUNS][index];
       const pressed = mine === pronoun;
-      const button = el("button", { className: doubtful(pronoun[1]) ? "p doubtful" : "p", type: "button", title: titleOf(pronoun) }, word, el("small", {}, figure(pronoun[1])));
+      const button = el("button", { className: doubtful(pronoun[1]) ? "p doubtful" : "p", type: "button", title: titleOf(pronoun) }, word, el("small", {}, brief(pronoun[1])));
       button.style.setProperty("--s", share(pronoun[1]).toFixed(3));
       button.dataset.key = `${segment[NUMBER]} ${system} ${index}`;
       button.setAttribute("aria-pressed", pressed);
@@ -192,7 +181,7 @@ function paint(segment, parts, contexts, shared, chosen, select) {
   if (again && again !== document.activeElement) again.focus({ preventScroll: true });
 }
 
-const figure = (score) => (data.probability ? score.toFixed(2).replace(/^0/, "") : score.toFixed(2));
+const brief = (score) => (data.probability ? score.toFixed(2).replace(/^0/, "") : score.toFixed(2));
 const titleOf = (pronoun) => (data.probability
   ? `probability of being correct: ${pronoun[1].toFixed(3)}${doubtful(pronoun[1]) ? `, doubtful (below ${data.doubtful})` : ""}`
   : `score ${pronoun[1].toFixed(3)}`);
@@ -280,7 +269,6 @@ function plain(segment) {
 
 // ---- downloads
 
-const TYPES = { tsv: "text/tab-separated-values", tex: "application/x-tex", svg: "image/svg+xml" };
 const LABELS = { tsv: "TSV", tex: "LaTeX", svg: "SVG" };
 function downloads() {
   for (const place of document.querySelectorAll("[data-files]")) {
@@ -288,11 +276,7 @@ function downloads() {
     for (const [suffix, text] of Object.entries(data.files[name] || {})) {
       const button = el("button", { className: "tool", type: "button" }, `↓ ${LABELS[suffix]}`);
       button.setAttribute("aria-label", `Download the ${name === "chart" ? "chart" : `table of ${name}`} as ${LABELS[suffix]}`);
-      button.onclick = () => {
-        const link = el("a", { href: URL.createObjectURL(new Blob([text], { type: TYPES[suffix] })), download: `${name}.${suffix}` });
-        link.click();
-        setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-      };
+      button.onclick = () => saveFile(`${name}.${suffix}`, text);
       place.append(button);
     }
   }
@@ -339,7 +323,7 @@ const initial = {};
 function badge(segment) {
   const best = segment[BEST];
   if (best === null) return [];
-  const parts = best.length ? ["better by ", data.by, ": ", ...best.flatMap((at, k) => (k ? [", ", named(at)] : [named(at)]))] : ["tie by ", data.by];
+  const parts = best.length ? ["better by ", data.by, ": ", ...best.flatMap((at, k) => (k ? [", ", systemName(at)] : [systemName(at)]))] : ["tie by ", data.by];
   const title = `${segment[OUTPUTS].length > 2 ? "largest difference" : "difference"} ${segment[GAP].toFixed(4)} (${data.unit})`;
   return [el("span", { className: "badge", title }, ...parts, best.length ? ` (${segment[GAP].toFixed(2)})` : "")];
 }
@@ -542,19 +526,7 @@ function hints() {
   }
 }
 
-// ---- colours, keys, start
-
-const THEMES = { auto: "◐ auto", light: "☀ light", dark: "☾ dark" };
-function theme(name) {
-  if (name === "auto") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = name;
-  $("theme").textContent = THEMES[name];
-  $("theme").setAttribute("aria-label", `Colour theme: ${name}`);
-  try { localStorage.setItem("pronmetric-theme", name); } catch { /* no storage: the choice lasts as long as the page */ }
-}
-function storedTheme() {
-  try { return localStorage.getItem("pronmetric-theme") || "auto"; } catch { return "auto"; }
-}
+// ---- keys, start
 
 function step(by) {
   const articles = [...document.querySelectorAll("article")];
@@ -604,11 +576,6 @@ function legend() {
 }
 
 function begin() {
-  theme(storedTheme());
-  $("theme").onclick = () => {
-    const names = Object.keys(THEMES);
-    theme(names[(names.indexOf(storedTheme()) + 1) % names.length]);
-  };
   const names = data.systems.map(([label, name], at) => [String(at), label, name]);
   $("better-label").textContent = `Better system by ${data.by}`;
   $("sort").querySelector("[value=gap]").textContent = `largest difference of ${data.by}`;

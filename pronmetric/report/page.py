@@ -62,7 +62,7 @@ def page(content: Content, *, title: str) -> str:
     as text, so that mark-up in them is never interpreted.
     """
     result = content.result
-    css, js = _file("page.css"), _file("page.js")
+    css, js = _file("page.css"), _file("common.js") + _file("page.js")
     made = {"systems": tables.systems(result), "pairs": tables.pairs(result)}
     made |= {name: buckets.make(name, content) for name in buckets.TABLES}
     names = dict(zip(result.names, short(result.names), strict=True))

@@ -83,8 +83,8 @@ def make_app(service: Service, *, rate: float = 0.0, frame: str | None = None) -
         return _html(page.page(service), frame)
 
     @app.get("/docs", include_in_schema=False)
-    async def show_interface() -> Response:
-        return _html(page.interface_page(app.openapi()), frame)
+    async def show_interface(request: Request) -> Response:
+        return _html(page.interface_page(app.openapi(), address=str(request.base_url)), frame)
 
     @app.get("/health", summary="Whether the server answers, and with which model.")
     async def health() -> interface.Health:

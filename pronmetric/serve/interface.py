@@ -32,7 +32,7 @@ Record = Annotated[
                 "context": {**_SENTENCES, "description": "the sentences before it, oldest first"},
                 "source": {
                     "type": "string",
-                    "description": "its source, in all records or in none; affects the scores if the server has a source language",
+                    "description": "its source, in all records or none; affects scores if the server has --source-lang",
                 },
                 "source_context": {**_SENTENCES, "description": "the sentences before the source"},
                 "doc": {"type": "string", "description": "its document, over which intervals are computed"},

@@ -27,7 +27,7 @@ def page(service: Service) -> tuple[str, str]:
         "sources": metric.with_source is not False,
         "sourceLang": None if metric.source is None else metric.source.language,
     }
-    js = _file("theme.js", "pronmetric.web") + "".join(map(_file, _SCRIPTS))
+    js = _file("common.js", "pronmetric.report") + "".join(map(_file, _SCRIPTS))
     parts = {
         "data": embed.dump_json(facts),
         "model": escape(visible(metric.name)),
@@ -37,15 +37,20 @@ def page(service: Service) -> tuple[str, str]:
     return _fill("page.html", js, parts)
 
 
-def interface_page(schema: Mapping[str, Any]) -> tuple[str, str]:
-    """The HTML of the description of the interface, made of its OpenAPI schema, and its Content-Security-Policy."""
+def interface_page(schema: Mapping[str, Any], *, address: str) -> tuple[str, str]:
+    """The HTML of the description of the interface, made of its OpenAPI schema, and its Content-Security-Policy.
+
+    address: of the server, with a slash at its end, for the examples.
+    """
     models = schema["components"]["schemas"]
     sections = []
     for path, methods in schema["paths"].items():
         for method, one in methods.items():
             body = one.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
             reply = _name(one["responses"]["200"]["content"]["application/json"]["schema"])
-            asked = "" if body is None else f"<h3>Request</h3>{_curl(path, body)}{_properties(body, models)}"
+            asked = (
+                "" if body is None else f"<h3>Request</h3>{_curl(address + path[1:], body)}{_properties(body, models)}"
+            )
             statuses = "".join(
                 f"<dt><code>{status}</code></dt><dd>{_text(told['description'])}</dd>"
                 for status, told in one["responses"].items()
@@ -62,15 +67,13 @@ def interface_page(schema: Mapping[str, Any]) -> tuple[str, str]:
         "sections": "\n".join(sections),
         "title": "pronmetric: JSON interface",
     }
-    return _fill("interface.html", _file("theme.js", "pronmetric.web"), parts)
+    return _fill("interface.html", _file("common.js", "pronmetric.report"), parts)
 
 
-def _curl(path: str, body: Mapping[str, Any]) -> str:
+def _curl(address: str, body: Mapping[str, Any]) -> str:
     example = json.dumps(body["example"], ensure_ascii=False)
-    return (
-        f"<pre><code>curl -s http://127.0.0.1:8000{path} -H 'Content-Type: application/json' -d '{escape(example)}'"
-        "</code></pre>"
-    )
+    command = f"curl -s {address} -H 'Content-Type: application/json' -d '{example}'"
+    return f"<pre><code>{escape(command)}</code></pre>"
 
 
 def _model(model: Mapping[str, Any], models: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ const percent = (weight) => `${(100 * weight).toFixed(weight < 0.1 ? 1 : 0)} %`;
 function share(pronoun) {
   const value = valueOf(pronoun);
   if (data.doubtful === null) return 1 / (1 + Math.exp(-value)); // unbounded
-  return doubtful(pronoun) ? value / data.doubtful : (value - data.doubtful) / (1 - data.doubtful);
+  return scaled(value, data.doubtful);
 }
 
 // Writes a text into `parent`; each mark [start, end, make] makes an element of what stands there.

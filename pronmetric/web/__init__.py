@@ -1,1 +1,1 @@
-"""What web pages and servers share: connections, limits, headers of responses, the theme of a page."""
+"""What the servers of pages share: connections, limits, headers and bodies of requests."""

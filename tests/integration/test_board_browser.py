@@ -202,7 +202,10 @@ def test_tables_and_plots_are_saved_for_papers(board: Browser, site: Path, tmp_p
 
     choose(board, "set", "lamps2022.de-en")
     systems = saved("[data-downloads='board-rows'] button", "board-rows.tex").read_text(encoding="utf-8")
-    assert r"\caption{Which system gets pronouns right? Systems, all pronouns. 3 of 9 systems, 1 of 3 test sets.}" in systems
+    assert (
+        r"\caption{Which system gets pronouns right? Systems, all pronouns. 3 of 9 systems, 1 of 3 test sets.}"
+        in systems
+    )
     assert r"\begin{tabular}{llrrrrrrr}" in systems and "% signature: model:" in systems
     assert r"lamps2022.de-en & \textless{}img src=x onerror=alert(1)\textgreater{} \& \{\{x\}\} & " in systems
     assert systems.count(" \\\\\n") == 4  # the header and three systems

@@ -1,9 +1,9 @@
 """The shell and Python blocks of README.md and docs/ run, and print what the page says.
 
 The info string of a block may say why it is not run here: `setup` (.ci/run runs it), `needs-wmt`, `needs-gpu`,
-`needs-cluster`; `needs-onnx` and `needs-evaluate` blocks run if their library is installed. The ```text block that follows
-is its output: each line in order, the last digit of a number may differ by one. The blocks of a page run one after the
-other in one folder.
+`needs-cluster`; `needs-onnx` and `needs-evaluate` blocks run if their library is installed. The ```text block that
+follows is its output: each line in order, the last digit of a number may differ by one. The blocks of a page run one
+after the other in one folder.
 """
 
 from __future__ import annotations

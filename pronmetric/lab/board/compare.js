@@ -119,7 +119,7 @@ function piece(part) {
   const low = part[1] < DOUBTFUL;
   const title = `probability of being correct: ${part[1].toFixed(3)}${low ? `, doubtful (below ${DOUBTFUL})` : ""}`;
   const made = el("span", { className: low ? "p doubtful" : "p", title }, part[0], el("small", {}, part[1].toFixed(2)));
-  made.style.setProperty("--s", low ? part[1] / DOUBTFUL : (part[1] - DOUBTFUL) / (1 - DOUBTFUL));
+  made.style.setProperty("--s", scaled(part[1], DOUBTFUL));
   return made;
 }
 

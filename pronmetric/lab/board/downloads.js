@@ -5,15 +5,9 @@
 // its formats, both if it is missing; data-told: selects the text that says what the table shows.
 
 const FORMATS = {
-  tsv: ["TSV", "text/tab-separated-values", (table) => cellsOf(table).map(tsvLine).join("")],
-  tex: ["LaTeX", "application/x-tex", (table, place) => latexTable(table, place)],
+  tsv: ["TSV", (table) => cellsOf(table).map(tsvLine).join("")],
+  tex: ["LaTeX", latexTable],
 };
-
-function save(name, text, type) {
-  const link = el("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-}
 
 // The texts of the cells, row by row; boxes to tick and arrows of the order are left out.
 function cellsOf(table) {
@@ -55,12 +49,12 @@ function latexTable(table, place) {
 
 for (const place of document.querySelectorAll("[data-downloads]")) {
   for (const kind of (place.dataset.as || "tsv tex").split(" ")) {
-    const [label, type, write] = FORMATS[kind];
+    const [label, write] = FORMATS[kind];
     const button = el("button", { type: "button", className: "download" }, `↓ ${label}`);
     button.setAttribute("aria-label", `↓ ${label}: download the table of ${place.dataset.downloads}`);
     button.onclick = () => {
       const table = document.querySelector(`${place.dataset.of} table`);
-      if (table) save(`${place.dataset.downloads}.${kind}`, write(table, place), type);
+      if (table) saveFile(`${place.dataset.downloads}.${kind}`, write(table, place));
     };
     place.append(button, " ");
   }

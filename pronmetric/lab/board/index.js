@@ -244,7 +244,7 @@ function panel(lp, systems, years, ticks) {
   picture.setAttribute("aria-label", `${lp}. ${said.join("; ")}`);
   const button = el("button", { type: "button", className: "download" }, "↓ SVG");
   button.setAttribute("aria-label", `↓ SVG: download the plot of ${lp}`);
-  button.onclick = () => save(`years.${lp}.svg`, svgFile(picture, width, height), "image/svg+xml");
+  button.onclick = () => saveFile(`years.${lp}.svg`, svgFile(picture, width, height));
   return el("figure", {}, el("figcaption", {}, named(lp), " ", button), picture);
 }
 
@@ -267,7 +267,7 @@ $("save").onclick = () => {
     const errors = found[SCORE] === null ? null : Number((100 - found[SCORE]).toFixed(3));
     return [set.id, set.year, set.lp, system[NAME], state.class, ...found.slice(0, 4), errors, ...found.slice(4), system[PEOPLE]];
   });
-  save("board-rows.tsv", [heading, ...lines].map(tsvLine).join(""), "text/tab-separated-values");
+  saveFile("board-rows.tsv", [heading, ...lines].map(tsvLine).join(""));
 };
 
 // ---- start

@@ -300,7 +300,7 @@ def _span(ends: tuple[float, float] | None) -> str:
 
 def _page(name: str, parts: Mapping[str, str]) -> str:
     """The page of a template with the style sheet, and the scripts of all pages and of this one."""
-    css, js = _file("board.css"), _file("theme.js", "pronmetric.web") + _file("downloads.js")
+    css, js = _file("board.css"), _file("common.js", "pronmetric.report") + _file("downloads.js")
     if name != "system":
         js += _file(f"{name}.js")
     return embed.page(_file(f"{name}.html"), parts, css=css, js=js)[0]

@@ -37,14 +37,6 @@ function content(who) {
   return JSON.stringify({ format: data.format, study: data.study, annotator: who, answers }, null, 1) + "\n";
 }
 
-function save() {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([content(state.who)], { type: "application/json" }));
-  link.download = `answers-${state.who}.json`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-}
-
 // An annotator is chosen by the link alone; a page for one annotator needs none.
 function follow() {
   const names = Object.keys(data.annotators), code = location.hash.slice(1);
@@ -58,7 +50,7 @@ function follow() {
 
 $("done-text").textContent = "Save your answers and send the file to the organizers of the study.";
 $("save").hidden = false;
-$("save").onclick = save;
+$("save").onclick = () => saveFile(`answers-${state.who}.json`, content(state.who));
 window.onhashchange = follow;
 window.onstorage = (event) => {  // another tab of the same annotator
   if (state.who !== null && event.key === place(state.who)) move(() => positionOf(state.who), { focus: false });

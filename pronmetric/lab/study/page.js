@@ -1,4 +1,4 @@
-// Asks one task after the other; strings of the data are inserted as text nodes only. web/theme.js comes before.
+// Asks one task after the other; strings of the data are inserted as text nodes only. report/common.js comes before.
 //
 // items: [id, previous sentences, source, previous source sentences, two versions]; a version: [text before the words
 // that differ, these words, text after them], or [text]. The versions are in alphabetical order. With stages: one version.

@@ -76,7 +76,7 @@ def served_page(study: Study, annotator: str, look: Look = _PLAIN) -> tuple[str,
 
 
 def _fill(study: Study, names: Sequence[str], look: Look, *, script: str, connect: str) -> tuple[str, str]:
-    css, js = _file("page.css"), _file("theme.js", "pronmetric.web") + _file("page.js") + _file(script)
+    css, js = _file("page.css"), _file("common.js", "pronmetric.report") + _file("page.js") + _file(script)
     parts = {"title": escape(visible(look.title)), "data": embed.dump_json(_data(study, names, look))}
     return embed.page(_file("page.html"), parts, css=css, js=js, connect=connect)
 

@@ -173,7 +173,7 @@ def test_every_response_is_locked_down_and_loads_nothing_from_elsewhere(client: 
         assert reply.status_code == 200
         assert not re.search(r"(src|href)=\"(https?:)?//|@import|url\(", reply.text)
     for path in BODIES:
-        assert f"<code>POST {path}</code>" in pages[1].text
+        assert f"<code>POST {path}</code>" in pages[1].text and f"curl -s http://testserver{path} " in pages[1].text
 
 
 def test_a_failure_is_json_with_the_headers_of_other_responses(

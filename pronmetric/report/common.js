@@ -1,5 +1,6 @@
 "use strict";
-// Parts of all pages: the colour theme, elements made of data, and figures in words. Strings are inserted as text only.
+// What all pages share: elements made of data, figures in words, files to save, the scale of colours, the colour theme. It
+// comes before their own scripts. Strings are inserted as text only.
 
 const $ = (id) => document.getElementById(id);
 
@@ -17,6 +18,19 @@ const figure = (value, digits = 2) => (value === null ? "–" : value.toFixed(di
 const span = (low, high) => (low === null ? "–" : `${low.toFixed(2)} to ${high.toFixed(2)}`);
 const named = (name) => el("bdi", {}, name);
 const classLabel = (name) => ({ all: "all pronouns", i: "I" })[name] || name;
+
+const TYPES = { json: "application/json", svg: "image/svg+xml", tex: "application/x-tex", tsv: "text/tab-separated-values" };
+
+// Saves a text as a file, of the type of its suffix.
+function saveFile(name, text) {
+  const type = TYPES[name.split(".").at(-1)];
+  const link = el("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+// Where a probability stands on its part of the colour scale, from 0 to 1: below or above the threshold of doubt.
+const scaled = (value, threshold) => (value < threshold ? value / threshold : (value - threshold) / (1 - threshold));
 
 const THEMES = ["auto", "light", "dark"];
 const KEY = "pronmetric-theme";
