@@ -405,9 +405,7 @@ class PronounMetric:
         batch_size, docs = _checked_batch_size(batch_size), _checked_docs(docs, len(left))
         seed = _seed(seed)
         units: Sequence[Hashable] = [None] * len(left) if docs is None else docs
-        by = decision_of(self.config, by, name=self.name)
-        threshold = tie_threshold(self.config, name=self.name, by=by) if tie == "auto" else _checked_tie(tie)
-        compared, counts = PairwiseComparison(tie=threshold, by=by), Counts()
+        compared, counts = self._comparison(by, tie), Counts()
         pairs = list(zip(left, right, strict=True))
         if context == "respective":
             size, given = 2, chain.from_iterable(pairs)
@@ -420,7 +418,9 @@ class PronounMetric:
             scored = chunks(self.stream(given, batch_size=batch_size, counts=counts, advance=bar.update), size)
             sides = (s if size == 2 else tuple(crossed_scores(s).values()) for s in scored)
             decisions = tuple(compared.add(x, y, doc) for (x, y), doc in zip(sides, units, strict=True))
-        signature = self.signature(context=context, seed=seed, counts=counts).plus(by=by, tie=f"{threshold:g}")
+        signature = self.signature(context=context, seed=seed, counts=counts).plus(
+            by=compared.by, tie=f"{compared.tie:g}"
+        )
         both = tuple((x.text, y.text) for x, y in pairs)
         return Comparison(decisions, compared.outcome(seed=seed), counts, signature, both, tuple(units))
 
@@ -449,9 +449,7 @@ class PronounMetric:
         """
         corpus = _read_files([a, b], reference, source, docids)
         kind, batch_size, seed = self._kind(corpus, context, CROSSED), _checked_batch_size(batch_size), _seed(seed)
-        by = decision_of(self.config, by, name=self.name)
-        threshold = tie_threshold(self.config, name=self.name, by=by) if tie == "auto" else _checked_tie(tie)
-        compared, counts = PairwiseComparison(tie=threshold, by=by), Counts()
+        compared, counts = self._comparison(by, tie), Counts()
         decisions, texts, docs = [], [], []
         with tqdm(total=corpus.segments * texts_per_row(corpus, kind), unit=" texts", disable=not progress) as bar:
             stream = partial(self.stream, batch_size=batch_size, counts=counts, advance=bar.update)
@@ -459,9 +457,17 @@ class PronounMetric:
                 decisions.append(compared.add(average(*scores[0, 1]), average(*scores[1, 0]), row.doc))
                 texts.append((row.texts[0], row.texts[1]))
                 docs.append(row.doc)
-        signature = self._corpus_signature(corpus, kind, counts, seed=seed).plus(by=by, tie=f"{threshold:g}")
+        signature = self._corpus_signature(corpus, kind, counts, seed=seed).plus(
+            by=compared.by, tie=f"{compared.tie:g}"
+        )
         outcome, names = compared.outcome(seed=seed), (corpus.systems[0], corpus.systems[1])
         return Comparison(tuple(decisions), outcome, counts, signature, tuple(texts), tuple(docs), names)
+
+    def _comparison(self, by: str | None, tie: float | Literal["auto"]) -> PairwiseComparison:
+        """A comparison without segments yet; arguments as for `compare`."""
+        by = decision_of(self.config, by, name=self.name)
+        threshold = tie_threshold(self.config, name=self.name, by=by) if tie == "auto" else _checked_tie(tie)
+        return PairwiseComparison(tie=threshold, by=by)
 
     def _texts(self, records: Iterable[Mapping[str, Any]]) -> list[Text]:
         return [

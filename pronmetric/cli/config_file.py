@@ -15,10 +15,12 @@ from pronmetric.cli.parser import Command, F, Flags, flag, switch
 from pronmetric.errors import InputError
 
 FILES = ("pronmetric.toml", "pyproject.toml")
+NO_FILE = "none"
 VERBS = ("score", "compare", "check")
 """The verbs that read the file; each has its own table, [tool.pronmetric.VERB]."""
 _TABLE = "tool.pronmetric"
 _OWN = ("help", "config", "show_config")
+_FILE = "file of defaults"
 
 
 class ConfigFlags(Flags):
@@ -28,7 +30,7 @@ class ConfigFlags(Flags):
         group="defaults",
         metavar="FILE",
         help=f"TOML file with defaults of flags, in its tables [{_TABLE}] and [{_TABLE}.VERB] (default: "
-        f"{' or '.join(FILES)} of the working folder)",
+        f"{' or '.join(FILES)} of the working folder; {NO_FILE}: no file)",
     )
     show_config: bool = switch(group="defaults", help="print the flags in force and their origin, and exit")
 
@@ -47,10 +49,12 @@ class ConfiguredCommand(Command[F]):
         ahead = argparse.ArgumentParser(prog=parser.prog, usage=argparse.SUPPRESS, add_help=False, allow_abbrev=False)
         ahead.add_argument("--config")
         path = ahead.parse_known_args(argv)[0].config
-        found = next((name for name in FILES if Path(name).is_file() and _read(name)), None) if path is None else path
+        if path is None:
+            path = next((name for name in FILES if _gives_defaults(name)), NO_FILE)
+        found = None if path == NO_FILE else path
         table = {} if found is None else _read(found)
-        if path is not None and not table:
-            raise InputError(f"has no table [{_TABLE}]", file=path)
+        if found is not None and not table:
+            raise InputError(f"has no table [{_TABLE}]", file=found)
         options = _options(parser)
         defaults = {name: option.default for name, option in options.items()}
         values = {} if found is None else _values(parser, self.name, table, found)
@@ -60,7 +64,14 @@ class ConfiguredCommand(Command[F]):
             shown = {name: given[option.dest] for name, option in options.items()}
             print(_shown(self.name, shown, defaults, values, found))
             parser.exit()
-        return given
+        return {**given, _FILE: found if values else None}
+
+    def _hint(self, given: Mapping[str, Any]) -> str:
+        return f" ({given[_FILE]} gives defaults; --config {NO_FILE} reads no file)" if given[_FILE] else ""
+
+
+def _gives_defaults(name: str) -> bool:
+    return Path(name).is_file() and bool(_read(name))
 
 
 def _read(path: str) -> Mapping[str, Any]:

@@ -188,7 +188,7 @@ class _Verb(ABC):
             task = read(command.flags, given)
             _check(task)
         except UsageError as error:
-            of_command.error(str(error))
+            of_command.error(f"{error}{self._hint(given)}")
         output.open_stdout()
         return command.run(task) or 0
 
@@ -201,6 +201,10 @@ class _Verb(ABC):
                 parser.error(f"unrecognized arguments: {' '.join(surplus)}")
             parser.error(f"unexpected argument {surplus[0]!r}: {cure}" if isinstance(cure, str) else cure(surplus))
         return vars(parsed)
+
+    def _hint(self, given: Mapping[str, Any]) -> str:
+        """What follows the message of a usage error."""
+        return ""
 
     def add_to(self, commands: argparse._SubParsersAction) -> None:
         """Add the command to a group."""

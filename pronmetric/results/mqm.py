@@ -18,6 +18,7 @@ from pronmetric.text.corpus import Row
 
 COLUMNS = ("system", "doc", "seg_id", "rater", "source", "target", "category", "severity")
 RATER, CATEGORY, NO_ERROR = "pronmetric", "Accuracy/Mistranslation", "No-error"
+_BLANKS = str.maketrans("\t\r\n", "   ")
 Add = Callable[[str, int, Row, str, SegmentScore], None]
 """Adds a segment: system, number from 0, row, text, score."""
 
@@ -59,6 +60,6 @@ def writer(path: str | None, severities: Severities) -> Iterator[Add]:
                 for p, severity in found
             ] or [(text, NO_ERROR, NO_ERROR)]
             head = (system, str(row.doc or ""), str(number + 1), RATER, row.source or "")
-            file.writelines("\t".join(cell.replace("\t", " ") for cell in (*head, *rest)) + "\n" for rest in rows)
+            file.writelines("\t".join(cell.translate(_BLANKS) for cell in (*head, *rest)) + "\n" for rest in rows)
 
         yield add

@@ -99,6 +99,16 @@ def test_a_file_gives_defaults_and_the_command_line_comes_first(check: Check, pl
     assert code == 0 and out.startswith("system-c.txt\tscore: ")
 
 
+def test_flags_that_do_not_go_with_those_of_the_file_name_it(place: Path, capsys) -> None:
+    Path("pronmetric.toml").write_text('[tool.pronmetric]\ntranslations = ["system-a.txt"]\n')
+    with pytest.raises(SystemExit, match="2"):
+        main(["score", "--jsonl", "nix.jsonl"])
+    error = capsys.readouterr().err
+    assert "got -t and --jsonl (pronmetric.toml gives defaults; --config none reads no file)" in error
+    assert main(["score", "--jsonl", "nix.jsonl", "--config", "none"]) == 1
+    assert "nix.jsonl: no such file" in capsys.readouterr().err
+
+
 def test_show_config_prints_toml_with_the_origin_of_each_flag(place: Path, capsys) -> None:
     Path("pyproject.toml").write_text('[tool.pronmetric.compare]\ntie = "auto"\nonly-system = true\n')
     with pytest.raises(SystemExit, match="0"):

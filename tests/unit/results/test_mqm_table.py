@@ -42,6 +42,14 @@ def test_errors_have_spans_and_severities_by_the_thresholds(tmp_path: Path) -> N
     assert first.penalty() == 6.0 and not second.errors and not third.errors
 
 
+def test_line_ends_and_tabs_of_names_and_sources_are_blanks(tmp_path: Path) -> None:
+    path = tmp_path / "errors.tsv"
+    with mqm.writer(str(path), Severities()) as add:
+        add("a\nb", 0, Row((TEXT,), "d\t1", "Sie\rging.", ()), TEXT, segment(0.1))
+    _, row = path.read_bytes().splitlines()
+    assert row.decode().split("\t")[:5] == ["a b", "d 1", "1", "pronmetric", "Sie ging."]
+
+
 def test_without_a_file_nothing_is_written() -> None:
     with mqm.writer(None, Severities()) as add:
         add("A", 0, Row((TEXT,), None, None, ()), TEXT, segment(None))
