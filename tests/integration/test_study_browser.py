@@ -163,7 +163,7 @@ def test_instructions_an_example_and_training_with_feedback_come_first(browser: 
     click(browser, "begin")
     assert browser.run(COUNT) == "Training 1 of 3" and browser.run("document.getElementById('remark').hidden")
     browser.press("1")
-    assert text(browser, "verdict").startswith("The answer here is “Second version”. What was lost")
+    assert text(browser, "verdict").startswith("The answer here is “Second version”. The keys were lost")
     browser.press("2")  # one answer each
     assert browser.run(COUNT) == "Training 1 of 3" and browser.run("document.activeElement.id") == "next"
     browser.press("Enter")

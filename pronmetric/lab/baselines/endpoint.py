@@ -32,7 +32,7 @@ _NAMED = re.compile(r"\b(?:A|B|(?i:tie))\b")
 class _NoRedirect(request.HTTPRedirectHandler):
     """Follows no redirection, which could send the key to another server."""
 
-    def redirect_request(self, *_: Any) -> None:
+    def redirect_request(self, *_: Any, **__: Any) -> None:
         """Refuse; the response is then an error of HTTP."""
 
 
