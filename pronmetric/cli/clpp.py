@@ -169,7 +169,7 @@ def run_baseline(given: BaselineFlags) -> None:
     """Predict the slots."""
     targets.check([given.output], read=[given.data, given.lm, given.train_lm, given.tune])
     task = given.of.task
-    lines = clpp.read(given.data, task)
+    lines = clpp.read(given.data, task, labels=False)
     tuned_on = clpp.read(given.tune, task) if given.tune is not None else []
     if given.lm is not None:
         model: clpp_baseline.LanguageModel = KenLM(given.lm)
@@ -352,7 +352,7 @@ def run_predict(given: PredictFlags) -> None:
 
     classifier = load(Path(given.model))
     rows = list(clpp.rows(given.data))
-    predicted = classifier.predict(clpp.read(given.data, classifier.task))
+    predicted = classifier.predict(clpp.read(given.data, classifier.task, labels=False))
     with targets.AtomicFile(given.output) as file:
         for labels, (_, cells) in zip(predicted, rows, strict=True):
             file.write("\t".join((" ".join(labels), " ".join(labels), *cells[2:])) + "\n")

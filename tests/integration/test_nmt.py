@@ -128,6 +128,9 @@ def test_a_frozen_encoder_is_read_and_saved_with_the_model(data: Path, capsys: p
     assert accuracy("model") == 1.0
     shutil.rmtree("encoder")
     assert translations("model") == TARGET
+    Path("source.new").write_text("\n".join([SOURCE[0], "it shines . " * 200, *SOURCE[2:], ""]))
+    assert main(["nmt", "translate", "model", "source.new", "-o", "made", "--quiet", "--gpus", "0"]) == 1
+    assert "source.new:2: 'it shines . it shines" in capsys.readouterr().err
     items = json.loads(Path("set.json").read_text())
     items[1]["src segment"] = "it shines . " * 200
     Path("set.json").write_text(json.dumps(items))

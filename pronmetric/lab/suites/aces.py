@@ -22,8 +22,9 @@ from pronmetric.lab.suites.contrastive import (
     Verdict,
     no_documents,
     no_translations,
+    strict_verdicts,
+    target_language,
 )
-from pronmetric.lab.suites.contrastive import judge as strict
 from pronmetric.pronouns import tables
 from pronmetric.pronouns.languages import ENGLISH, Language, language
 from pronmetric.text.entry import Entry, read_table
@@ -109,9 +110,7 @@ def _rows(path: str | Path) -> Iterator[Entry]:
 
 def _item(entry: Entry, number: int, first: dict[tuple[str, str], str]) -> Item:
     pair, source, phenomenon = (entry.string(key) for key in (PAIR, SOURCE, PHENOMENON))
-    target = pair.partition("-")[2]
-    if not target:
-        entry.fail(f'"{PAIR}" must be a language pair such as "de-en", got "{pair}"')
+    target = target_language(entry, PAIR)
     category = next((name for start, name in _CATEGORIES.items() if phenomenon.startswith(start)), _REST)
     id = str(number)
     return Item(
@@ -160,7 +159,7 @@ def _unmarked(entry: Entry, annotated: str) -> tuple[str, list[tuple[int, int]]]
 
 def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
     """The verdicts; tau of each category, and the ACES score where all categories are there."""
-    verdicts = strict(items, scores)
+    verdicts = strict_verdicts(items, scores)
     by_category: dict[str, dict[str, list[Verdict]]] = {}
     for one in verdicts:
         by_category.setdefault(one.groups[CATEGORY], {}).setdefault(one.groups[BY], []).append(one)
@@ -171,14 +170,12 @@ def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> 
     return Judged(verdicts, further)
 
 
+judge_translations = no_translations
+
+
 def _tau(verdicts: Sequence[Verdict]) -> float:
     return _mean([1.0 if one.right else -1.0 for one in verdicts])
 
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
-
-
-def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:
-    """Translations are not judged here: raises InputError."""
-    no_translations(ABOUT.name, translations)

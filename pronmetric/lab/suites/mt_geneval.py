@@ -24,9 +24,9 @@ from pronmetric.lab.suites.contrastive import (
     Verdict,
     no_documents,
     read_translations,
+    strict_verdicts,
     verdict,
 )
-from pronmetric.lab.suites.contrastive import judge as strict
 from pronmetric.lab.suites.other_gender import FEMALE, GENDERS, MALE, class_name
 from pronmetric.pronouns.finder import find
 from pronmetric.text.lines import read_lines
@@ -147,7 +147,7 @@ def _parallel(files: Sequence[Path]) -> list[tuple[str, ...]]:
 
 def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
     """The verdicts; of the counterfactual part also how many sentences have both genders right."""
-    verdicts = strict(items, scores)
+    verdicts = strict_verdicts(items, scores)
     return Judged(verdicts, _both(verdicts) if items[0].groups[PART] == COUNTERFACTUAL else {})
 
 

@@ -7,7 +7,6 @@ figures are of what a metric prefers: without a bias they are the same along the
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from pronmetric.errors import InputError
@@ -15,14 +14,11 @@ from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
     Item,
-    Judged,
-    Judging,
     Reading,
-    Scores,
+    judge_scores,
     no_documents,
     no_translations,
 )
-from pronmetric.lab.suites.contrastive import judge as strict
 from pronmetric.lab.suites.other_gender import GENDERS, class_name, with_other_gender
 from pronmetric.pronouns.finder import Occurrence, find
 from pronmetric.text.lines import iter_lines
@@ -91,11 +87,4 @@ def _without_brackets(line: str) -> tuple[str, set[int]]:
     return text, starts
 
 
-def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
-    """The verdicts by the scores."""
-    return Judged(strict(items, scores))
-
-
-def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:
-    """Translations are not judged here: raises InputError."""
-    no_translations(ABOUT.name, translations)
+judge, judge_translations = judge_scores, no_translations

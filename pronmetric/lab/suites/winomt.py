@@ -91,7 +91,7 @@ def _rows(path: str | Path) -> Iterator[_Row]:
             entry.string("sentence"),
         )
         words = tuple(sentence.split(" "))
-        if not (index.isascii() and index.isdigit() and int(index[:9]) < len(words)):
+        if not (index.isascii() and index.isdigit() and len(index) < 10 and int(index) < len(words)):
             entry.fail(f'"index" must be the place of a word, from 0 to {len(words) - 1}, got {index[:20]!r}')
 
         def of_gender(found: Occurrence, gender: str = gender) -> bool:

@@ -27,12 +27,13 @@ def test_training_takes_the_other_years_and_the_parallel_text(tmp_path: Path) ->
         folder = tmp_path / "data" / "wmt" / f"wmt{year[2:]}-news-systems" / "txt"
         for name, line in (("sources", "src.de"), ("references", "ref.A.en"), ("system-outputs", "hyp.S.en")):
             (folder / name).mkdir(parents=True)
-            (folder / name / f"newstest{year}.de-en.{line}").write_text(f"{name} {year}\n")
+            (folder / name / f"newstest{year}.de-en.{line}").write_text(f"{name} {year}\n" * 22)
     train = list(translation_wmt.rows(tmp_path, "de-en", "train"))
-    assert [row.source for row in train] == ["sources 2021"] + ["Die Lampe"] * 21
-    assert {row.doc for row in train[1:]} == {"wmt21.de-en.0", "wmt21.de-en.1"}
-    (test,) = translation_wmt.rows(tmp_path, "de-en", "test")
-    assert (test.source, test.target) == ("sources 2022", "references 2022")
+    assert [row.source for row in train] == ["sources 2021"] * 22 + ["Die Lampe"] * 21
+    assert len({row.doc for row in train[:22]}) == 2 and train[19].doc != train[20].doc  # the file names no documents
+    assert {row.doc for row in train[22:]} == {"wmt21.de-en.0", "wmt21.de-en.1"}
+    test = list(translation_wmt.rows(tmp_path, "de-en", "test"))
+    assert (test[0].source, test[0].target) == ("sources 2022", "references 2022") and len(test) == 22
     shutil.rmtree(tmp_path / "data" / "wmt" / "wmt22-news-systems")
     with pytest.raises(PronmetricError, match="no test sentences of de-en in"):
         translation_wmt.write_data(tmp_path, "de-en", tmp_path)

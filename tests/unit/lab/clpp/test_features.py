@@ -119,6 +119,10 @@ def test_a_classifier_learns_and_is_read_again(
     assert sorted(path.name for path in model.iterdir()) == ["clpp.yaml", "features.json", "model.safetensors"]
     assert main(["clpp", "predict", str(model), str(data), "-o", str(out)]) == 0
     assert [line.split("\t")[0] for line in out.read_text().splitlines()] == [label for label, *_ in ROWS * 4]
+    unknown = tmp_path / "unknown.data"
+    unknown.write_text(data.read_text().replace("OTHER\t", "?\t"))  # labels are not read
+    assert main(["clpp", "predict", str(model), str(unknown), "-o", str(tmp_path / "same")]) == 0
+    assert (tmp_path / "same").read_bytes() == out.read_bytes()
     assert main(["clpp", "score", "--pair", "de-en", str(data), str(out)]) == 0
     assert "Accuracy = 24/24 = 100.00%" in capsys.readouterr().out
     assert main(["clpp", "train", *flags]) == 1
