@@ -91,7 +91,7 @@ def translate(work: Path, name: str, overrides: Sequence[str]) -> None:
     _run("nmt", "translate", str(work / name), str(work / "test.source"), *docids, "-o", str(work / f"{name}.en"))
 
 
-def score(work: Path, names: Sequence[str]) -> dict[str, dict[str, float]]:
+def score(work: Path, names: Sequence[str]) -> dict[str, dict[str, float | None]]:
     """Learned score, errors in 100 pronouns, and reference-based scores of each system's translation."""
     made, out = [str(work / f"{name}.en") for name in names], work / "scores.json"
     texts = ("-t", *made, "-r", str(work / "test.target"), "--docids", str(work / "test.doc"))
@@ -113,7 +113,8 @@ def page(content: Mapping[str, Any]) -> str:
     table = [["pair", "sentences to train on", "system", "BLEU", "chrF", "pronmetric", "errors", "exact match"]]
     for pair, one in content["pairs"].items():
         for name, found in one["systems"].items():
-            figures = [f"{found[key]:.1f}" for key in ("bleu", "chrf", "score", "errors", "exact")]
+            values = (found[key] for key in ("bleu", "chrf", "score", "errors", "exact"))
+            figures = ["-" if value is None else f"{value:.1f}" for value in values]  # None: without pronouns
             table.append([pair, f"{one['sentences']:,}", name, *figures])
     changed = f" ({' '.join(content['overrides'])})" if content["overrides"] else ""
     settings = " ".join(SIZES) + changed

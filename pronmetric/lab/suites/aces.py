@@ -48,7 +48,7 @@ OF_PRONOUNS = (
     "commonsense-",
     "ambiguous-translation-wrong-gender-",
 )
-"""The beginnings of the names of phenomena of pronouns and coreference."""
+"""Prefixes of the phenomena of pronouns and coreference."""
 _CATEGORIES: Mapping[str, str] = {
     "addition": "addition",
     "omission": "omission",
@@ -86,8 +86,8 @@ better. Accuracy by phenomenon, by category of ACES and by language pair; as in 
 minus that of the others, for a category the mean over its phenomena, and the ACES score their weighted sum.
 --model judges the phenomena of pronouns and coreference (anaphoric_*, pleonastic_it*, coreference-*, commonsense-*,
 ambiguous-translation-wrong-gender-*) of the pairs into its language; the others are left out, counted.
-SPAN-ACES: accuracy by whether the marked words of the incorrect translation contain a pronoun, for languages with a
-table of pronouns.""",
+SPAN-ACES: also accuracy by whether the marked words of the incorrect translation contain a pronoun, for languages that
+have a table of pronouns.""",
 )
 
 
@@ -95,7 +95,7 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
     """The items of a set: the good and the incorrect translation of a source.
 
     Raises:
-        InputError: with the line, where a column is missing, a language pair is none, or a mark is not closed.
+        InputError: with the line, where a column is missing, a language pair is malformed, or a mark is not closed.
     """
     no_documents(path, reading)
     first: dict[tuple[str, str], str] = {}
@@ -125,7 +125,7 @@ def _item(entry: Entry, number: int, first: dict[tuple[str, str], str]) -> Item:
 
 
 def _marked(entry: Entry, code: str) -> dict[str, str]:
-    """Whether the marked words contain a pronoun; nothing without marks or without a table of the language."""
+    """The group by whether the marked words contain a pronoun; none without marks or a table of the language."""
     if not entry.get(ANNOTATED):
         return {}
     text, spans = _unmarked(entry, entry.string(ANNOTATED))

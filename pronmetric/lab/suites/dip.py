@@ -1,7 +1,7 @@
-"""DiP (Jwalapuram et al. 2020), discourse phenomena of translation: references against wrong ones, by phenomenon.
+"""DiP (Jwalapuram et al. 2020), discourse phenomena in translation: references against wrong versions, by phenomenon.
 
-Its files are not published any more; this reads the entries that `pronmetric suite build wmt` writes by the rules of
-the same authors, to which other phenomena may be added.
+Its files are no longer available; this reads the format of `pronmetric suite build wmt`, which follows the rules of the
+same authors, with a key for other phenomena.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ ABOUT = About(
     phenomena=", ".join(PHENOMENA),
     judged=("scores",),
     by=BY,
-    text="""Set: the files of the benchmark are not published any more; the format is that of `suite build wmt`, JSONL,
-an object a line:
+    text="""Set: the files of the benchmark are no longer available; the format is that of `suite build wmt`, JSONL, an
+object a line:
   {"id", "lp": "de-en", "phenomenon", "source", "source_context": [sentences], "reference",
    "reference_context": [sentences], "noisy_reference", "right", "wrong", "doc"}
-The phenomenon is anaphora (also where it is absent), lexical consistency, coherence and readability, or discourse
-connectives; other keys are not read. "noisy_reference" is the wrong translation; "right" is the reference's pronoun
+The phenomenon is anaphora (the default), lexical consistency, coherence and readability, or discourse connectives;
+other keys are not read. "noisy_reference" is the wrong translation; "right" is the reference's pronoun
 and "wrong" that of the wrong translation. The contexts, "right", "wrong" and "doc" may be absent.
 One score for each line: the reference, then the wrong translation, both after the reference's context. An item is
 right if the reference scores strictly better. Accuracy by phenomenon, language pair and pronoun pair; intervals are

@@ -1,7 +1,7 @@
 """MT-GenEval (Currey et al., EMNLP 2022): gender in translation from English, from the sentence or the one before it.
 
-The counterfactual part has each sentence for a man and for a woman, in two pairs of files; the contextual part has a
-source in which the previous sentence shows the gender, with the right and the flipped translation.
+The counterfactual part has each sentence in a masculine and a feminine version, in two pairs of files. In the
+contextual part the previous source sentence shows the gender, and there are the right and the flipped translation.
 """
 
 from __future__ import annotations
