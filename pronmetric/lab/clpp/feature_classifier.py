@@ -249,8 +249,6 @@ def train(task: Task, options: FeatureOptions, lines: Sequence[Line], developmen
         raise InputError(
             f"`window={options.window}`: expected at least {options.order - 1}, for `order={options.order}`"
         )
-    from sklearn.exceptions import ConvergenceWarning
-
     for result in (CONFIG, WEIGHTS):
         if (out / result).exists():
             raise InputError("would be overwritten: give another folder", file=out / result)
@@ -267,20 +265,16 @@ def train(task: Task, options: FeatureOptions, lines: Sequence[Line], developmen
     labels = np.array([task.classes.index(str(one.window.label)) for one in found])
     weights = np.ones(len(labels))
     if options.balanced:
-        weights = balanced_weights(np.bincount(labels, minlength=len(task.classes)).tolist()).double().numpy()[labels]
+        counted = np.bincount(labels, minlength=len(task.classes)).tolist()
+        weights = balanced_weights(counted).double().numpy()[labels]
     x, x_held = names(found, task, scores=scores), names(held, task)
     gold = [[str(one.window.label)] for one in held]
     fitted: dict[float, Model] = {}
     known: dict[float, Score] = {}
     unfinished = []
     for strength in STRENGTHS[options.kind]:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            fitted[strength] = _fit(task, options, strength, x, labels, weights)
-        for one in caught:
-            if one.category is not ConvergenceWarning:
-                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-        unfinished += [strength] if any(one.category is ConvergenceWarning for one in caught) else []
+        fitted[strength], converged = _fit_watched(task, options, strength, x, labels, weights)
+        unfinished += [] if converged else [strength]
         predicted = [[task.classes[number]] for number in fitted[strength](x_held)]
         known[strength] = tally(gold, predicted, task)
     chosen = max(known, key=lambda one: known[one].macro.recall)
@@ -301,6 +295,21 @@ def _language_model(
             model = Ngrams.count(rest, order=options.order)
             scores[rows] = model_scores([found[row] for row in rows], task, model)
     return Ngrams.count(texts, order=options.order), scores
+
+
+def _fit_watched(
+    task: Task, options: FeatureOptions, strength: float, x: csr_array, labels: NDArray[Any], weights: NDArray[Any]
+) -> tuple[Model, bool]:
+    """The fitted classifier, and whether the optimiser converged; other warnings are passed on."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = _fit(task, options, strength, x, labels, weights)
+    for one in caught:
+        if one.category is not ConvergenceWarning:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    return model, all(one.category is not ConvergenceWarning for one in caught)
 
 
 def _fit(
