@@ -190,6 +190,9 @@ def page(content: Mapping[str, Any]) -> str:
         most=f"{100 * len(there) / len(classes):.1f}",
         number=len(there),
         table=pages.markdown(rows) + (f"\n\nNot run: {', '.join(missing)}." if missing else ""),
+        encoder=f" encoder: {content['encoder']}, 2 epochs and 12 words on each side."
+        if content.get("encoder")
+        else "",
     )
 
 
@@ -211,9 +214,10 @@ def main() -> None:
             found[name] = make_data(args.work, args.wmt, args.systems)
         elif name != "data" and name not in found["models"]:
             found["models"][name] = measure(args.work, name, args.encoder)
+            found |= {"encoder": Path(args.encoder).name} if name == ENCODER else {}
         file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     models = {name: found["models"][name] for name in MODELS if name in found["models"]}
-    content = {**pages.origin("checkpoint.pronoun_prediction"), "data": found["data"], "models": models}
+    content = {**pages.origin("checkpoint.pronoun_prediction"), **found, "models": models}
     if args.page:
         pages.write_page(PAGE, page(content), content)
     else:

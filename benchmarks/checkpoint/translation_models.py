@@ -2,8 +2,9 @@
 
     python -m benchmarks.checkpoint.translation_models --work DIR [--systems NAME ...] [--page]
 
-The languages and their contrastive sets are those of tests/tools/artificial_language.py. A run that DIR has the figures
-of is not repeated, and one that was stopped is resumed. `--page` writes translation-models.md and its JSON.
+The languages and their contrastive sets are those of tests/tools/artificial_language.py. Systems whose figures are in
+DIR are not run again, and a run that was stopped is resumed. A system that starts from the base trains this first.
+`--page` writes translation-models.md and its JSON.
 """
 
 from __future__ import annotations
@@ -102,6 +103,28 @@ def _run(*argv: str) -> None:
         raise PronmetricError(f"`pronmetric {' '.join(argv)}` failed with exit code {code}")
 
 
+def with_base(names: Sequence[str]) -> list[str]:
+    """The systems to run, after the base where one of them starts from it."""
+    return list(dict.fromkeys([*([BASE] if any("init" in SYSTEMS[name] for name in names) else []), *names]))
+
+
+def read_figures(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of the systems that were run; none where there is no such file.
+
+    Raises:
+        PronmetricError: they are of other settings.
+    """
+    if not path.is_file():
+        return {}
+    content = json.loads(path.read_text(encoding="utf-8"))
+    for key, value in settings.items():
+        if content.get(key) != value:
+            raise PronmetricError(
+                f"{path}: its figures are of {key} {content.get(key)}, not {value}: give another --work"
+            )
+    return content["systems"]
+
+
 def source_words() -> list[str]:
     """All words of the source language."""
     found = {"the", "it", "you", "does", "too", ".", *language.NAMES}
@@ -133,15 +156,16 @@ def main() -> None:
     args = parser.parse_args()
     if not (args.work / language.SOURCE).is_file():
         language.write(args.work, documents=args.documents)
+    settings = {"documents": args.documents, "overrides": args.overrides}
     figures = args.work / "figures.json"
-    found = json.loads(figures.read_text(encoding="utf-8")) if figures.is_file() else {}
-    for name in args.systems or SYSTEMS:
+    found = read_figures(figures, settings)
+    for name in with_base(args.systems or list(SYSTEMS)):
         if name not in found:
             found[name] = measure(args.work, name, [*SYSTEMS[name], *args.overrides])
-            figures.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            text = json.dumps({**settings, "systems": found}, indent=1)
+            figures.write_text(f"{text}\n", encoding="utf-8")
     systems = {name: found[name] for name in SYSTEMS if name in found}
-    content = {**pages.origin("checkpoint.translation_models"), "documents": args.documents}
-    content |= {"overrides": args.overrides, "systems": systems}
+    content = {**pages.origin("checkpoint.translation_models"), **settings, "systems": systems}
     if args.page:
         pages.write_page(PAGE, page(content), content)
     else:

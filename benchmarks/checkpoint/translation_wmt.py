@@ -2,9 +2,10 @@
 
     python -m benchmarks.checkpoint.translation_wmt --shared DIR --work DIR [--systems NAME ...] [--page]
 
-Trained on the references of WMT21 and WMT23 and, as back-translation is, on the human translations of WMT21 to WMT24's
-English sources; the test is WMT22 with its first reference. Each system translates it, and `pronmetric score` gives
-BLEU, chrF and pronoun scores in one table. A run that the folder of --work has is not repeated, and one that was
+The training data are the references of WMT21 and WMT23 and, in the reverse direction as in back-translation, the human
+translations of WMT21 to WMT24's English sources; the test set is WMT22 with its first reference. Each system translates
+it, and `pronmetric score` gives BLEU, chrF and pronoun scores in one table. Where the files name no documents, 20 lines
+are taken as one. A system whose translation is in the folder of --work is not run again, and a training run that was
 stopped is resumed. `--page` writes translation-wmt.md and its JSON. BLEU and chrF need sacreBLEU.
 """
 
@@ -24,7 +25,7 @@ from pronmetric.text.lines import read_lines
 
 PAGE = pages.PUBLISHED / "translation-wmt.md"
 PAIRS = ("de-en", "ru-en")
-TEST, BLOCK = "2022", 20  # lines of a document where the files give none
+TEST, BLOCK = "2022", 20  # lines that are taken as a document where the files name none
 SYSTEMS: Mapping[str, Sequence[str]] = {
     "none": (),
     "concat21": ("nmt.context=concat21",),
@@ -56,12 +57,14 @@ def rows(shared: Path, pair: str, part: str) -> Iterator[Row]:
     for testset in discovery.discover(str(shared / "data" / "wmt"), pairs=[pair], exclude=()).testsets:
         if (TEST in testset.name) != (part == "test"):
             continue
-        for document in discovery.read(testset):
+        documents = list(discovery.read(testset))
+        for document in documents:
             names = sorted({name for segment in document.segments for name in segment.refs})
             for name in names[:1] if part == "test" else names:
-                for segment in document.segments:
+                for number, segment in enumerate(document.segments):
+                    block = f".{number // BLOCK}" if len(documents) == 1 else ""
                     if segment.src and segment.refs.get(name, "").strip():
-                        yield Row(f"{testset.name}.{document.doc}.{name}", segment.src, segment.refs[name])
+                        yield Row(f"{testset.name}.{document.doc}{block}.{name}", segment.src, segment.refs[name])
     for folder in sorted((shared / "data" / "parallel").glob(f"*.{pair}")) if part == "train" else ():
         source, target = (read_lines(folder / name) for name in (f"src.{pair[:2]}", "ref.en"))
         for number, (one, other) in enumerate(zip(source, target, strict=True)):
@@ -88,7 +91,7 @@ def translate(work: Path, name: str, overrides: Sequence[str]) -> None:
     _run("nmt", "translate", str(work / name), str(work / "test.source"), *docids, "-o", str(work / f"{name}.en"))
 
 
-def score(work: Path, names: Sequence[str]) -> dict[str, dict[str, float]]:
+def score(work: Path, names: Sequence[str]) -> dict[str, dict[str, float | None]]:
     """Learned score, errors in 100 pronouns, and reference-based scores of each system's translation."""
     made, out = [str(work / f"{name}.en") for name in names], work / "scores.json"
     texts = ("-t", *made, "-r", str(work / "test.target"), "--docids", str(work / "test.doc"))
@@ -110,7 +113,8 @@ def page(content: Mapping[str, Any]) -> str:
     table = [["pair", "sentences to train on", "system", "BLEU", "chrF", "pronmetric", "errors", "exact match"]]
     for pair, one in content["pairs"].items():
         for name, found in one["systems"].items():
-            figures = [f"{found[key]:.1f}" for key in ("bleu", "chrf", "score", "errors", "exact")]
+            values = (found[key] for key in ("bleu", "chrf", "score", "errors", "exact"))
+            figures = ["-" if value is None else f"{value:.1f}" for value in values]  # None: without pronouns
             table.append([pair, f"{one['sentences']:,}", name, *figures])
     changed = f" ({' '.join(content['overrides'])})" if content["overrides"] else ""
     settings = " ".join(SIZES) + changed

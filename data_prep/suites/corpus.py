@@ -1,7 +1,7 @@
 """Parallel documents that suites are built from: the words of both sides, their links, and coreference chains.
 
 They come from CoNLL-U or factored files with links (`from_parsed`), from plain text or WMT test sets, which are split
-and aligned here (`from_text`, `from_testsets`), or from annotated English alone (`from_annotated`).
+into words and aligned here (`from_text`), or from annotated English alone (`from_annotated`).
 """
 
 from __future__ import annotations

@@ -34,9 +34,9 @@ DESCRIPTION = """Cross-lingual pronoun prediction (the shared tasks of WMT 2016 
 each pronoun that was removed from a lemmatised translation, given the source.
 
 A line of a data file has five tab-separated columns: the classes of the slots, left to right, separated by one space;
-the words of the slots; the source, tokenised; the target with REPLACE_k for each slot, k the index of the source token
-from 0, and lemma|POS for each other token; the word alignment s-t ..., from 0. A prediction file has as many lines;
-only its first column, the classes, is read."""
+the words of the slots; the tokenised source; the target, with REPLACE_k for each slot, where k is the index of the
+aligned source token, and lemma|POS for each other token; the word alignment, s-t ... All indices count from 0. A
+prediction file has a line for each line of the data file; only its first column, the classes, is read."""
 
 
 class PairFlags(Flags):
@@ -50,18 +50,19 @@ class PairFlags(Flags):
         return clpp.task(self.pair)
 
 
-SCORE = """Score a prediction file with the official figures: macro-averaged recall (the official score of 2016
-and 2017), macro-averaged F1 (of 2015), accuracy, figures of each class, confusion matrix. All are in percent; higher
-is better. The official averages are over all classes of the pair, also those without an instance, whose recall counts
-as 0. The tables of the task's paper (Guillou et al. 2016, section 6, footnote 8) leave those out; both are given."""
+SCORE = """Score a prediction file as the official program does: macro-averaged recall (the official score of 2016
+and 2017), macro-averaged F1 (that of 2015), accuracy, precision, recall and F1 of each class, and the confusion matrix.
+All scores are in percent; higher is better. The official averages are over all classes of the pair; a class without an
+instance counts as 0. The tables of Guillou et al. 2016 (section 6, footnote 8) leave such classes out; both averages
+are printed."""
 SCORE_EPILOG = """example:
   pronmetric clpp score --pair en-de test.data.filtered predictions.txt --to_json figures.json"""
 
 
 class ScoreFlags(Flags):
-    """Predictions, and the right classes."""
+    """Predictions and the gold classes."""
 
-    gold: str = argument(metavar="GOLD_FILE", help="data file with the right classes")
+    gold: str = argument(metavar="GOLD_FILE", help="data file with the gold classes")
     predicted: str = argument(metavar="PRED_FILE", help="predictions, one line for each line of GOLD_FILE")
     of: PairFlags = part(PairFlags)
     to_json: str | None = flag(metavar="FILE", help="write all figures as JSON")
@@ -75,22 +76,22 @@ def run_score(given: ScoreFlags) -> None:
     print("\n".join(clpp_score.lines(figures)))
 
 
-PREPARE = """Make data of the task from a parallel corpus with tags and word alignment. Each side is a CoNLL-U file
-(NAME.conllu) or a file of lines with tokens form, form|lemma|POS or form|lemma|POS|relation; the alignment has links
-s-t from 0, of syntactic words. Documents are those of CoNLL-U (# newdoc).
+PREPARE = """Make task data from a parallel corpus with tags and word alignment. Each side is a CoNLL-U file
+(NAME.conllu) or a text file whose tokens are form, form|lemma|POS or form|lemma|POS|relation; the alignment has links
+s-t between syntactic words, counted from 0. Documents are those of CoNLL-U (# newdoc).
 
-Source pronouns: it, they (en); il, elle, ils, elles (fr); er, sie, es (de); finite verbs of the third person without a
-subject (es, which needs CoNLL-U). If the source has dependency labels, only subjects get a slot."""
+Source pronouns: it, they (en); il, elle, ils, elles (fr); er, sie, es (de); for Spanish, which needs CoNLL-U, finite
+verbs of the third person without a subject. If the source has dependency labels, only subjects get a slot."""
 PREPARE_EPILOG = """\
 Writes STEM.data (all segments), STEM.data.filtered (those with a slot) and, if the corpus has documents,
-STEM.doc-ids, a document for each line of STEM.data.
+STEM.doc-ids, the document of each line of STEM.data.
 
 example:
   pronmetric clpp prepare --pair de-en --source de.conllu --target en.conllu --alignment de-en.links -o train"""
 
 
 class PrepareFlags(Flags):
-    """The parallel corpus, and the files that are made of it."""
+    """The parallel corpus, and the files to write."""
 
     of: PairFlags = part(PairFlags)
     source: str = flag(required=True, metavar="FILE", help="source side")
@@ -125,13 +126,14 @@ def run_prepare(given: PrepareFlags) -> None:
     note = output.Notes(quiet=given.quiet)
     note.begin()
     if not any(name.startswith("dropped: no subject") for name in counts):
-        note("no source pronoun was dropped as no subject; without dependency labels none can be")
+        note("no source pronoun was dropped for not being a subject; this needs dependency labels")
     print(table(("", "count"), [(name, f"{number:,}") for name, number in sorted(counts.items())]))
 
 
-BASELINE = """Predict each slot with an n-gram language model of the target side: all classes of the pair, some
-frequent other words and an empty filler (both OTHER) are tried, all slots of a line jointly. The most probable
-sentence is chosen. The penalty of the empty filler is added to the log10 score; --tune chooses it on labelled data."""
+BASELINE = """Predict the slots with an n-gram language model of the target side. The fillers are all classes of the
+pair, some frequent other words and an empty one (the last two count as OTHER); the most probable filling of all slots
+of a line is chosen. --none-penalty is added to the log10 score of each empty filler; --tune chooses it on labelled
+data."""
 BASELINE_EPILOG = """\
 The language model reads lemmas without tags. --lm needs the package kenlm (pip install "pronmetric[ngram]").
 
@@ -144,13 +146,13 @@ _MODEL, _PENALTY = Exclusive(required=True), Exclusive()
 
 
 class BaselineFlags(Flags):
-    """The data, the language model, and the penalty of the empty filler."""
+    """The data, the language model, and the penalty of empty fillers."""
 
     data: str = argument(metavar="DATA_FILE", help="data file to predict")
     of: PairFlags = part(PairFlags)
     lm: str | None = flag(exclusive=_MODEL, metavar="FILE", help="ARPA or KenLM file")
     train_lm: str | None = flag(
-        "--train-lm", exclusive=_MODEL, metavar="FILE", help="data file; a model is trained on its target side"
+        "--train-lm", exclusive=_MODEL, metavar="FILE", help="data file whose target side a model is trained on"
     )
     order: int = flag(type=whole(1), default=3, metavar="N", help="order of the model of --train-lm (default: 3)")
     none_penalty: float = flag(
@@ -159,7 +161,7 @@ class BaselineFlags(Flags):
     tune: str | None = flag(
         exclusive=_PENALTY,
         metavar="FILE",
-        help="data file with labels: choose the penalty with the highest macro recall on it",
+        help="labelled data file: choose the penalty with the highest macro-averaged recall on it",
     )
     output: str = flag("-o", "--output", required=True, metavar="FILE", help="predictions, in the format of the data")
     quiet: bool = switch(help="no progress and notes on stderr")
@@ -169,7 +171,7 @@ def run_baseline(given: BaselineFlags) -> None:
     """Predict the slots."""
     targets.check([given.output], read=[given.data, given.lm, given.train_lm, given.tune])
     task = given.of.task
-    lines = clpp.read(given.data, task)
+    lines = clpp.read(given.data, task, labels=False)
     tuned_on = clpp.read(given.tune, task) if given.tune is not None else []
     if given.lm is not None:
         model: clpp_baseline.LanguageModel = KenLM(given.lm)
@@ -198,19 +200,21 @@ def run_baseline(given: BaselineFlags) -> None:
         print(tuned)
 
 
-TRAIN = """Train a classifier of pronoun slots. Every class counts alike, as in the official score, macro-averaged
-recall. Networks, of which the epoch with the best macro-averaged recall on --dev is kept:
-  gru        two layers of GRUs over the words and tags left and right of the slot and of the source pronoun, 50 words
-             on each side, after TurkuNLP, the winner of WMT 2016 (default)
-  attention  the same GRUs, whose states the source pronoun reads by attention (after UKYOTO)
+TRAIN = """Train a classifier of pronoun slots. All classes have the same weight in the loss, as in macro-averaged
+recall, the official score; --dev chooses the model with the best macro-averaged recall.
+
+Neural networks, from which --dev chooses an epoch:
+  gru        two layers of GRUs over the words and tags left and right of the slot, and over the words left and right of
+             the source pronoun, 50 on each side; after TurkuNLP, the winner of WMT 2016 (default)
+  attention  the same GRUs, with attention from the source pronoun to their states (after UKYOTO)
   --encoder  a Hugging Face encoder that reads the source and the target with the slot; take a multilingual one
-Classifiers of scikit-learn over the source pronoun, words and tags around, nouns before the slot and scores of an
-n-gram model, of which the strength of the norm (or the size of leaves) with the best macro-averaged recall is kept:
+scikit-learn classifiers over the source pronoun, nearby words and tags, preceding nouns and the scores of an n-gram
+language model; --dev chooses the regularisation (C), or the minimum size of a leaf:
   maxent     logistic regression (after UEDIN and CUNI)
-  svm        a linear support vector machine for each class (after UHELSINKI)
+  svm        linear support vector machines, one against the rest (after UHELSINKI)
   two-step   two of these: OTHER or a pronoun, then which pronoun (after UU-Stymne)
   forest     a random forest (after LIMSI)
-The same command resumes a stopped run of a network from last.ckpt in the folder, and reaches the same model; the folder
+The same command resumes a stopped run of a network from last.ckpt in the folder, and gives the same model; the folder
 also has best.ckpt and logs (CSV, TensorBoard)."""
 TRAIN_EPILOG = """examples:
   pronmetric clpp train --pair de-en train.data.filtered --dev dev.data.filtered -o model
@@ -220,20 +224,20 @@ _KIND = Exclusive()
 
 
 class TrainFlags(Flags):
-    """The data, the kind of the classifier, and its training."""
+    """The data, the kind of classifier, and its training."""
 
     data: str = argument(metavar="TRAIN_FILE", help="data file with labels")
-    dev: str = flag(required=True, metavar="FILE", help="data file that chooses the epoch, or the strength")
+    dev: str = flag(required=True, metavar="FILE", help="labelled data file that chooses the model")
     of: PairFlags = part(PairFlags)
     classifier: str | None = flag(
         exclusive=_KIND, choices=("gru", "attention", *KINDS), help="kind of classifier (default: gru)"
     )
-    encoder: str | None = flag(exclusive=_KIND, metavar="NAME|FOLDER", help="an encoder instead")
+    encoder: str | None = flag(exclusive=_KIND, metavar="NAME|FOLDER", help="train this encoder instead")
     allow_network: bool = switch("--allow-network", help="fetch --encoder from the Hugging Face hub")
-    epochs: int | None = flag(type=whole(1), metavar="N", help="of a network (default: 10)")
-    batch_size: int | None = flag("--batch-size", type=whole(1), metavar="N", help="slots, of a network (default: 64)")
+    epochs: int | None = flag(type=whole(1), metavar="N", help="of networks (default: 10)")
+    batch_size: int | None = flag("--batch-size", type=whole(1), metavar="N", help="slots, of networks (default: 64)")
     window: int | None = flag(
-        type=whole(1), metavar="N", help="words a side (default: 50 for networks, 4 for scikit-learn)"
+        type=whole(1), metavar="N", help="words on each side (default: 50 for networks, 4 for scikit-learn)"
     )
     learning_rate: float | None = flag(
         "--learning-rate", type=number(above=0), metavar="X", help="default: 2e-3 for GRUs, 3e-5 for an encoder"
@@ -241,9 +245,9 @@ class TrainFlags(Flags):
     order: int | None = flag(
         type=whole(0),
         metavar="N",
-        help="of the n-gram model of scikit-learn's classifiers; 0: none (default: 3)",
+        help="of the n-gram language model, for scikit-learn classifiers; 0: none (default: 3)",
     )
-    unbalanced: bool = switch(help="every slot counts alike, not every class")
+    unbalanced: bool = switch(help="the same weight for all slots, not for all classes")
     seed: int = flag(type=whole(0), default=1, metavar="N", help="default: 1")
     output: str = flag("-o", "--output", required=True, metavar="DIR", help="folder of the model")
     quiet: bool = switch(help="no progress on stderr")
@@ -271,14 +275,14 @@ def run_train(given: TrainFlags) -> None:
 
 
 def _given(**options: int | None) -> dict[str, int]:
-    """The options that are flags of the command line; the others have their defaults."""
+    """The options that were given; the others keep their defaults."""
     return {name: value for name, value in options.items() if value is not None}
 
 
 def _train_on_features(given: TrainFlags, train: Sequence[clpp.Line], development: Sequence[clpp.Line]) -> None:
     from pronmetric.lab.clpp import feature_classifier
 
-    assert given.classifier is not None  # its kind was looked at
+    assert given.classifier is not None  # `run_train` has seen to it
     options = feature_classifier.FeatureOptions(
         given.classifier,
         balanced=not given.unbalanced,
@@ -293,10 +297,10 @@ def _train_on_features(given: TrainFlags, train: Sequence[clpp.Line], developmen
         (f"{one:g}", *(f"{figure:.2f}" for figure in (got.macro.recall, got.macro_in_gold.recall, got.accuracy)))
         for one, got in made.scores.items()
     ]
-    print(table((name, "macro R", "macro R of classes there", "accuracy"), rows))
+    print(table((name, "macro R", "macro R of gold classes", "accuracy"), rows))
     note(f"{name}={made.chosen:g} is best")
     if made.unfinished:
-        note(f"the fit did not converge with {name}={', '.join(f'{one:g}' for one in made.unfinished)}")
+        note(f"the optimiser did not converge for {name}={', '.join(f'{one:g}' for one in made.unfinished)}")
 
 
 def _train_network(given: TrainFlags, train: Sequence[clpp.Line], development: Sequence[clpp.Line]) -> None:
@@ -338,7 +342,7 @@ PREDICT_EPILOG = """example:
 
 
 class PredictFlags(Flags):
-    """The model, and the data that it reads."""
+    """The model and the data."""
 
     model: str = argument(metavar="MODEL_DIR", help="folder of `clpp train`")
     data: str = argument(metavar="DATA_FILE", help="data file; its labels are not read")
@@ -352,7 +356,7 @@ def run_predict(given: PredictFlags) -> None:
 
     classifier = load(Path(given.model))
     rows = list(clpp.rows(given.data))
-    predicted = classifier.predict(clpp.read(given.data, classifier.task))
+    predicted = classifier.predict(clpp.read(given.data, classifier.task, labels=False))
     with targets.AtomicFile(given.output) as file:
         for labels, (_, cells) in zip(predicted, rows, strict=True):
             file.write("\t".join((" ".join(labels), " ".join(labels), *cells[2:])) + "\n")
@@ -363,18 +367,23 @@ VERB = Group(
     DESCRIPTION,
     None,
     [
-        Command("score", ScoreFlags, run_score, SCORE, SCORE_EPILOG, help="the official figures of a prediction file"),
+        Command("score", ScoreFlags, run_score, SCORE, SCORE_EPILOG, help="score predictions as the official program"),
         Command(
             "prepare",
             PrepareFlags,
             run_prepare,
             PREPARE,
             PREPARE_EPILOG,
-            help="data of the task from an aligned and tagged parallel corpus",
+            help="make task data from an aligned and tagged parallel corpus",
         ),
-        Command("baseline", BaselineFlags, run_baseline, BASELINE, BASELINE_EPILOG, help="the n-gram baseline"),
+        Command("baseline", BaselineFlags, run_baseline, BASELINE, BASELINE_EPILOG, help="predict by n-grams"),
         Command(
-            "train", TrainFlags, run_train, TRAIN, TRAIN_EPILOG, help="a classifier: a network, or one of features"
+            "train",
+            TrainFlags,
+            run_train,
+            TRAIN,
+            TRAIN_EPILOG,
+            help="train a classifier: a network, or one on features",
         ),
         Command(
             "predict",
@@ -382,7 +391,7 @@ VERB = Group(
             run_predict,
             PREDICT,
             PREDICT_EPILOG,
-            help="the classes that a trained classifier predicts",
+            help="predict with a trained classifier",
         ),
     ],
 )

@@ -12,28 +12,28 @@ from pronmetric.errors import InputError
 from pronmetric.lab.nmt.settings import NmtTrain
 from pronmetric.output import targets
 
-DESCRIPTION = """Train and run translation models without and with context, small: the published systems that the test
-suites were made for. `pronmetric suite score --seq2seq FOLDER` scores a suite with them."""
+DESCRIPTION = """Train and run small translation models with and without context: the published systems that the test
+suites were made for. `pronmetric suite score --seq2seq FOLDER` scores a suite with such a model."""
 TRAIN = """Train a translation model on line-parallel text, whose documents are named by data.docids=FILE.
 
-The context is chosen by one of
+One of these settings chooses the context (default: none):
   nmt.context=concat21|concat22|concatN     previous sentences in the same text (Tiedemann and Scherrer 2017)
   nmt.context_encoder=shared_gate           a context encoder and a gate (Voita et al. 2018)
   nmt.context_encoder=thumt                 context attention in each layer (Zhang et al. 2018); with init=FOLDER
-                                            frozen=true the second of its two stages
+                                            frozen=true, the second stage of its training
   nmt.context_encoder=s-hier|s-t-hier|s-hier-to-2
-                                            attention over attentions (Bawden et al. 2018); nmt.cell=gru, nmt.tied=false
+                                            attention over attentions (Bawden et al. 2018); the paper's models have
+                                            nmt.cell=gru nmt.tied=false
   nmt.cadec=true init=FOLDER frozen=true    a second decoder that corrects drafts (Voita et al. 2019)
-  nmt.bert_fused=FOLDER                     a frozen encoder, in each layer (Zhu et al. 2020)
-and nmt=tiny or nmt=base chooses the sizes.
+  nmt.bert_fused=FOLDER                     attention to a frozen encoder in each layer (Zhu et al. 2020)
+nmt=tiny (default) or nmt=base sets the sizes.
 
-Writes to out=DIR: the model (nmt.yaml, model.safetensors, tokenizer.json), logs (CSV, TensorBoard), best.ckpt,
-last.ckpt, and the weights of the last validations (snapshots/). The same command resumes a stopped run from
-last.ckpt."""
+Writes the model (nmt.yaml, model.safetensors, tokenizer.json), logs (CSV, TensorBoard), best.ckpt, last.ckpt and the
+weights of the last validations (snapshots/) to out=DIR. The same command resumes a stopped run from last.ckpt."""
 
 
 def run_train(settings: NmtTrain) -> None:
-    """Train, print the figures, and note what was trained on."""
+    """Train, print the development figures, and note the numbers of documents and sentences."""
     data, out = settings.data, Path(settings.out)
     bert = settings.nmt.bert_fused
     if bert is not None and not Path(bert).is_dir():
@@ -71,27 +71,27 @@ def run_train(settings: NmtTrain) -> None:
     note(f"{out}: {settings.nmt.system}, {chosen} of {result.record['steps']} steps")
 
 
-TRANSLATE = """Translate line-parallel documents, from the first sentence of each to the last, by beam search. A model
-that reads previous target sentences reads its own translations. An empty line stays empty."""
+TRANSLATE = """Translate documents by beam search, each from its first sentence to its last. A model that reads previous
+target sentences reads its own translations. An empty line stays empty."""
 TRANSLATE_EPILOG = """example:
   pronmetric nmt translate MODEL news.de --docids news.docids -o news.en"""
 
 
 class TranslateFlags(Flags):
-    """What is translated by which model, and how."""
+    """The model, the text, and the search."""
 
     model: str = argument(metavar="FOLDER", help="folder of `nmt train`")
     source: str = argument(metavar="SOURCE_FILE", help="one sentence on each line")
-    docids: str | None = flag(metavar="FILE", help="a document id on each line; without it all lines are one")
-    beam: int = flag(type=whole(1), default=4, metavar="N", help="hypotheses kept (default: 4)")
+    docids: str | None = flag(metavar="FILE", help="a document id on each line (default: one document)")
+    beam: int = flag(type=whole(1), default=4, metavar="N", help="hypotheses kept (default: %(default)s)")
     length_penalty: float = flag(
         "--length-penalty",
         type=number(0),
         default=1.0,
         metavar="X",
-        help="log-probabilities are divided by length to this power (default: 1)",
+        help="log-probabilities are divided by length to this power (default: %(default)s)",
     )
-    batch_size: int = flag(type=whole(1), default=32, metavar="N", help="documents at a time (default: 32)")
+    batch_size: int = flag(type=whole(1), default=32, metavar="N", help="documents at a time (default: %(default)s)")
     precision: str = flag(choices=("32", "bf16", "16"), default="32", help="default: %(default)s")
     gpus: int | None = flag(type=int, choices=(0, 1), metavar="N", help="0 or 1 (default: 1 if there is one)")
     output: str = flag("-o", "--output", required=True, metavar="FILE", help="one translation on each line")
@@ -106,6 +106,7 @@ def run_translate(task: TranslateFlags) -> None:
 
     documents = [source for source, _ in read_documents(task.source, None, task.docids)]
     model = Translator.load(task.model, precision=task.precision, gpus=task.gpus)
+    model.check_sources(documents, file=task.source)
     with output.bar(task.quiet, total=sum(map(len, documents)), label="translate", unit="lines") as bar:
         made = model.translate(
             documents,

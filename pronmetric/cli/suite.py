@@ -343,7 +343,8 @@ def run_score(task: ScoreFlags) -> None:
     further: dict[str, object] = {}
     if task.bleu is not None:
         items = task.suite.read(task.set, Reading())
-        further = bleu.bleu(items, task.bleu, language=task.judging.language or task.suite.ABOUT.targets[0])
+        language = task.judging.language or bleu.language_of(items, task.suite.ABOUT)
+        further = bleu.bleu(items, task.bleu, language=language)
     judged, scored_by = _judge(task, task.out.notes())
     judged = replace(judged, further={**judged.further, **further})
     figures = suite_figures.figures(judged.verdicts)
@@ -367,7 +368,7 @@ def _judge(task: ScoreFlags, note: output.Notes) -> tuple[Judged, str]:
     items = suite.read(task.set, Reading(task.documents, task.context, texts=False))
     surplus = compat and suite.ABOUT.ignores_surplus
     scores = suite_export.read_scores(file, items, maximize=task.judging.maximize, compat=compat, surplus=surplus)
-    return suite.judge(items, scores, task.judging.judging), f"scores {file}"
+    return suite_all.judge(suite, items, scores, task.judging.judging, file=task.set), f"scores {file}"
 
 
 def _judge_translations(task: ScoreFlags) -> tuple[Judged, str]:
@@ -387,7 +388,8 @@ def _judge_by_model(task: ScoreFlags, note: output.Notes) -> tuple[Judged, str]:
     """The verdicts by the model's scores, and what scored."""
     folder = task.judged.seq2seq
     items, values, scored_by = _by_pronmetric(task, note) if folder is None else _by_seq2seq(task, folder, note)
-    return task.suite.judge(items, suite_export.cut(values, items, task.set), task.judging.judging), scored_by
+    scores = suite_export.cut(values, items, task.set)
+    return suite_all.judge(task.suite, items, scores, task.judging.judging, file=task.set), scored_by
 
 
 def _by_pronmetric(task: ScoreFlags, note: output.Notes) -> tuple[Sequence[Item], list[float], str]:

@@ -14,12 +14,12 @@ from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Flags, flag
 from pronmetric.cli.run import ScoringRun, check_texts
-from pronmetric.errors import PronmetricError
+from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lab.baselines.comet import Comet, Translation
 from pronmetric.lab.baselines.reference_based import BLEU, CHRF, ReferenceBaseline, SegmentWords, get_baseline
 from pronmetric.lab.suites import overview
 from pronmetric.lab.suites.catalogue import SUITES
-from pronmetric.lab.suites.contrastive import About, Item, Judged, Judging, Reading, for_pronouns
+from pronmetric.lab.suites.contrastive import About, Item, Judged, Judging, Reading, Scores, Suite, for_pronouns
 from pronmetric.lab.suites.export import cut
 from pronmetric.lab.suites.overview import SetFile
 from pronmetric.output import targets
@@ -114,7 +114,17 @@ def run(
 
 def _judge(one: SetFile, items: Sequence[Item], metric: Metric) -> Judged | None:
     values = metric(items, one.path)
-    return None if values is None else one.suite.judge(items, cut(values, items, one.path), Judging())
+    if values is None:
+        return None
+    return judge(one.suite, items, cut(values, items, one.path), Judging(), file=one.path)
+
+
+def judge(suite: Suite, items: Sequence[Item], scores: Sequence[Scores], judging: Judging, *, file: str) -> Judged:
+    """The suite's verdicts; an error names the set's file."""
+    try:
+        return suite.judge(items, scores, judging)
+    except InputError as error:
+        raise error if error.file else InputError(str(error), file=file) from None
 
 
 def _baselines(given: BaselineFlags, model: ModelFlags, note: Notes) -> dict[str, Metric]:

@@ -132,3 +132,21 @@ def test_flags_that_do_not_go_together(
         main(["suite", "score", name, "--set", "sets.tsv", *flags])
     assert end.value.code == 2
     assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_set_without_anything_to_score_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("en.txt").write_text("neutral\t1\tThe cook sang.\tcook\n")
+    Path("scores").write_text("1\n")
+    assert main(["suite", "score", "winomt", "--set", "en.txt", "--scores", "scores"]) == 1
+    assert "en.txt: no item has a pronoun of their gender to score" in capsys.readouterr().err
+
+
+def test_bleu_of_a_set_in_several_languages() -> None:
+    pytest.importorskip("sacrebleu")
+    items = [line.split("\t") for line in Path("aces.tsv").read_text().splitlines()]
+    place = items[0].index("good-translation")
+    Path("made").write_text("".join(f"{row[place]}\n" for row in items[1:]))
+    Path("scores").write_text("1\n" * 2 * len(items[1:]))
+    argv = ["suite", "score", "aces", "--set", "aces.tsv", "--scores", "scores", "--bleu", "made"]
+    assert main([*argv, "--to_json", "one.json"]) == 0
+    assert json.loads(Path("one.json").read_text())["further"]["BLEU"] == pytest.approx(100)

@@ -1,7 +1,7 @@
-"""The n-gram baseline of cross-lingual pronoun prediction: the fillers with which a sentence is most likely.
+"""The n-gram baseline of cross-lingual pronoun prediction: the fillers with which a sentence is most probable.
 
-Every slot is tried with each class of the pair, with some frequent other words and with nothing (both predicted as
-OTHER), all slots of a line jointly. Guillou et al. 2016, section 5.
+The fillers of a slot are the classes of the pair, some frequent other words and nothing (the last two count as OTHER);
+the slots of a line are filled jointly. Guillou et al. 2016, section 5.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pronmetric.lab.clpp.data import OTHER, SLOT, TASKS, Line, Task
 from pronmetric.lab.clpp.score import Score, tally
 
 MOST, KEPT = 5000, 200
-"""Above so many hypotheses of a line, only so many of the best are kept."""
+"""Where a line has more than MOST hypotheses, the KEPT best ones are kept."""
 PENALTIES = tuple(-half / 2 for half in range(9))
 """The grid of penalties for an empty filler: 0, -0.5, ... -4, added to the log10 score."""
 
@@ -31,10 +31,10 @@ _OTHERS: Mapping[str, str] = {
 
 
 class LanguageModel(Protocol):
-    """Scores a sentence, or its beginning, as log10 probability."""
+    """Gives the log10 probability of a sentence, or of its beginning."""
 
     def __call__(self, words: Sequence[str], *, whole: bool) -> float:
-        """Of the words after the start of a sentence; `whole`: and of the sentence's end."""
+        """The probability of the words after the sentence's start; `whole`: and of its end."""
         ...
 
 
@@ -60,7 +60,7 @@ class _Hypothesis(NamedTuple):
 
 
 def predict(line: Line, task: Task, model: LanguageModel, *, penalty: float) -> tuple[Filler, ...]:
-    """The best fillers of a line's slots; the first of equals."""
+    """The best fillers of a line's slots; of equally good ones, the first."""
     options = fillers(task)
     hypotheses = [_Hypothesis((), (), 0.0)]
     for token in line.target:
@@ -102,7 +102,7 @@ def tune(
 
 
 def sentences(lines: Sequence[Line], task: Task) -> list[list[str]]:
-    """The target sentences as the baseline's language model sees them: words without tags, each slot's word in it."""
+    """The target sentences that the language model is trained on: without tags, with the words of the slots."""
     return [_initial_words(line, task) for line in lines]
 
 

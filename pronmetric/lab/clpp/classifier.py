@@ -1,8 +1,8 @@
-"""Classifiers of cross-lingual pronoun prediction: what they read, how they are made, saved and used.
+"""Neural classifiers of pronoun slots: their input, and how they are made, saved and used.
 
-Three kinds of networks: "gru", after the winner of WMT 2016 (Luotolahti et al. 2016); "attention", whose GRUs are read
-by attention (after Dabre et al. 2016); "encoder", an encoder of the project that reads the source and the target with
-the slot. All minimise a cross entropy in which every class counts alike.
+There are three kinds: "gru", after the winner of WMT 2016 (Luotolahti et al. 2016); "attention", the same with
+attention to the states of its GRUs (after Dabre et al. 2016); "encoder", a Hugging Face encoder that reads the source
+and the target with the slot. All minimise a cross entropy in which all classes have the same weight.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ _PAD, _UNKNOWN, _FIRST = 0, 1, 2
 
 
 class Reader(Protocol):
-    """Turns windows into the arguments of a model."""
+    """Turns windows into the arguments of a network."""
 
     def __call__(self, found: Sequence[Window]) -> tuple[Tensor, ...]:
         """The padded tensors of a batch."""
         ...
 
     def save(self, folder: Path) -> None:
-        """Write what is needed to read again."""
+        """Write what the reader is loaded from."""
         ...
 
 
 class Streams:
-    """Words to ids for classifiers with GRUs: three vocabularies, of target words, tags and source words."""
+    """Windows to ids, for classifiers with GRUs: vocabularies of target words, tags and source words."""
 
     def __init__(self, vocabularies: Sequence[Sequence[str]]) -> None:
         self.vocabularies = [list(words) for words in vocabularies]
@@ -108,9 +108,9 @@ def _streams(window: Window) -> tuple[tuple[str, ...], ...]:
 
 
 class Texts:
-    """Windows to pieces for an encoder: the source, then the target with the slot, as one text.
+    """Windows to pieces, for an encoder: the source, then the target with the slot, as one text.
 
-    Where a text is too long for the encoder, the windows are cut to fewer words on each side.
+    If a text is too long for the encoder, its windows are halved until it fits.
     """
 
     def __init__(self, pieces: Subwords, *, max_pieces: int) -> None:
@@ -152,9 +152,9 @@ def _example(window: Window, size: int) -> Example:
 class Options:
     """How a classifier is made and trained.
 
-    kind: one of NETWORKS. window: words on each side. least: occurrences of a word with an id of its own (gru,
-    attention). width, layers: of the GRUs. rate: of learning. balanced: whether every class counts alike; else every
-    slot does.
+    kind: one of NETWORKS. window: words on each side. least: how often a word must occur to have an id (gru,
+    attention). width, layers: of the GRUs. rate: the learning rate. balanced: whether all classes have the same weight;
+    otherwise all slots do.
     """
 
     kind: str
@@ -172,7 +172,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Classifier:
-    """A trained classifier with what it needs to read a line."""
+    """A trained network with its reader."""
 
     task: Task
     options: Options
@@ -180,7 +180,7 @@ class Classifier:
     reader: Reader
 
     def logits(self, found: Sequence[Window]) -> Float[Tensor, "slots classes"]:
-        """Logits of windows, in their order; a batch has windows of similar length."""
+        """The logits of windows, in the order given; batches are of windows of similar length."""
         self.model.eval()
         order = sorted(range(len(found)), key=lambda i: found[i].length)
         made = torch.zeros(len(found), len(self.task.classes))
@@ -239,7 +239,7 @@ def load(folder: Path) -> Classifier | FeatureClassifier:
     """Read a classifier of any kind.
 
     Raises:
-        InputError: the folder has none, or its parts do not go together.
+        InputError: the folder holds no classifier, or its files do not fit together.
     """
     if not (folder / CONFIG).is_file() or not (folder / WEIGHTS).is_file():
         raise InputError(f"expected {CONFIG} and {WEIGHTS}; give a folder of `pronmetric clpp train`", file=folder)

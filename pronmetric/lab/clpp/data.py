@@ -140,13 +140,15 @@ def predictions(path: str | Path) -> Iterator[str]:
     return (_LABEL_END.split(text, maxsplit=1)[0] for text in iter_lines(path))
 
 
-def read(path: str | Path, of: Task) -> list[Line]:
-    """The lines of a data file; labels may be missing, as in test data without them.
+def read(path: str | Path, of: Task, *, labels: bool = True) -> list[Line]:
+    """The lines of a data file; labels may be missing, as in unlabelled test data.
+
+    labels: whether they are read; otherwise the lines have none.
 
     Raises:
         InputError: with the line: columns, labels, links or slots that do not go together.
     """
-    return [_line(cells, of, file=path, line=number) for number, cells in rows(path)]
+    return [_line(cells if labels else ["", *cells[1:]], of, file=path, line=number) for number, cells in rows(path)]
 
 
 def _line(cells: Sequence[str], of: Task, *, file: str | Path, line: int) -> Line:

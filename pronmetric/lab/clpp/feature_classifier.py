@@ -1,13 +1,13 @@
-"""Classifiers of pronoun slots by features, made with scikit-learn, kept as arrays: reading one executes nothing.
+"""Classifiers of pronoun slots on features, trained with scikit-learn and stored as arrays, without pickled code.
 
 | kind | classifier | as in |
 |---|---|---|
 | maxent | multinomial logistic regression | Wetzel 2016 (UEDIN); with weighted examples Novák 2016 (CUNI) |
-| svm | a linear support vector machine for each class | Tiedemann 2016 (UHELSINKI) |
+| svm | linear support vector machines, one against the rest | Tiedemann 2016 (UHELSINKI) |
 | two-step | two of these: OTHER or a pronoun, then which pronoun | Stymne 2016 (UU-Stymne) |
 | forest | a random forest | Bawden 2016 (LIMSI) |
 
-Relative to the papers: all read the features of `features`, which need no parser and no coreference resolution.
+Relative to the papers: all kinds have the features of `features`, which need no parser and no coreference resolution.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from pronmetric.text import strict_json
 
 CONFIG, WEIGHTS, NAMES = "clpp.yaml", "model.safetensors", "features.json"
 FOLDS = 5
-"""The language model that scores a line of the training data has not seen its part of so many."""
+"""The training data are scored by language models of the other folds, so that no line was seen."""
 STRENGTHS: Mapping[str, Sequence[float]] = {
     **dict.fromkeys((MAXENT, SVM, TWO_STEP), (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)),
     FOREST: (1, 2, 5, 10),
 }
-"""What development data choose from: C, the weight of the loss against the norm, or the fewest slots of a leaf."""
+"""The values that development data choose from: C, or the minimum number of slots in a leaf."""
 TREES = 200
 _ROWS = 256  # slots that a forest classifies at once
 _ITERATIONS = 2000
@@ -54,8 +54,8 @@ Arrays = dict[str, NDArray[Any]]
 class FeatureOptions:
     """How a classifier is made.
 
-    window: words on each side. least: slots of a feature that counts. order: of the language model, 0 for none.
-    balanced: whether every class counts alike; else every slot does.
+    window: words on each side. least: the number of slots that a feature must have. order: of the language model, 0 for
+    none. balanced: whether all classes have the same weight; otherwise all slots do.
     """
 
     kind: str
@@ -67,7 +67,7 @@ class FeatureOptions:
 
 
 class Model(Protocol):
-    """A classifier of rows of features, in arrays."""
+    """A classifier of feature vectors, given by its arrays."""
 
     arrays: Arrays
 
@@ -77,7 +77,7 @@ class Model(Protocol):
 
 
 class Linear:
-    """The class with the highest score: arrays weights (classes, features), bias (classes,), numbers (classes,)."""
+    """The class with the highest linear score; arrays: weights (classes, features), bias and numbers (classes,)."""
 
     def __init__(self, arrays: Arrays) -> None:
         self.arrays = arrays
@@ -187,7 +187,7 @@ class Forest:
 
 
 class Names:
-    """Features to columns: those that enough slots have, and after them the language model's score of each class."""
+    """Features to columns: first the named features, then the language model's score of each class."""
 
     def __init__(self, names: Sequence[str], model: Ngrams | None) -> None:
         self.names, self.model = list(names), model
@@ -196,7 +196,7 @@ class Names:
     def __call__(
         self, found: Sequence[Described], task: Task, *, scores: NDArray[np.float64] | None = None
     ) -> csr_array:
-        """The features of slots (slots, features); `scores` instead of the language model's."""
+        """The feature matrix of slots (slots, features); `scores` replace those of the language model."""
         columns = [[self._columns[name] for name in one.names if name in self._columns] for one in found]
         ends = np.cumsum([0, *map(len, columns)])
         flat = np.array([column for row in columns for column in row], dtype=np.int32)
@@ -210,7 +210,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class FeatureClassifier:
-    """A classifier with what it needs to read a line."""
+    """A trained classifier with its features."""
 
     task: Task
     options: FeatureOptions
@@ -227,10 +227,10 @@ class FeatureClassifier:
 
 
 class Fitted(NamedTuple):
-    """What `train` reports.
+    """The outcome of `train`.
 
-    chosen: the strength of the classifier. scores: of the development data, for each strength. unfinished: strengths
-    whose fit did not converge.
+    chosen: the value of STRENGTHS that was chosen. scores: on development data, for each value. unfinished: values for
+    which the optimiser did not converge.
     """
 
     chosen: float
@@ -239,18 +239,16 @@ class Fitted(NamedTuple):
 
 
 def train(task: Task, options: FeatureOptions, lines: Sequence[Line], development: Sequence[Line], out: Path) -> Fitted:
-    """Fit a classifier with each strength, and write the one with the best macro-averaged recall to `out`.
+    """Fit a classifier for each value of STRENGTHS, and write the one with the best macro-averaged recall to `out`.
 
     Raises:
         InputError: no slot with a label to train on or to validate with; a window that is too small for the language
-            model; `out` has a classifier.
+            model; `out` holds a classifier.
     """
     if options.window < options.order - 1:
         raise InputError(
             f"`window={options.window}`: expected at least {options.order - 1}, for `order={options.order}`"
         )
-    from sklearn.exceptions import ConvergenceWarning
-
     for result in (CONFIG, WEIGHTS):
         if (out / result).exists():
             raise InputError("would be overwritten: give another folder", file=out / result)
@@ -267,20 +265,16 @@ def train(task: Task, options: FeatureOptions, lines: Sequence[Line], developmen
     labels = np.array([task.classes.index(str(one.window.label)) for one in found])
     weights = np.ones(len(labels))
     if options.balanced:
-        weights = balanced_weights(np.bincount(labels, minlength=len(task.classes)).tolist()).double().numpy()[labels]
+        counted = np.bincount(labels, minlength=len(task.classes)).tolist()
+        weights = balanced_weights(counted).double().numpy()[labels]
     x, x_held = names(found, task, scores=scores), names(held, task)
     gold = [[str(one.window.label)] for one in held]
     fitted: dict[float, Model] = {}
     known: dict[float, Score] = {}
     unfinished = []
     for strength in STRENGTHS[options.kind]:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            fitted[strength] = _fit(task, options, strength, x, labels, weights)
-        for one in caught:
-            if one.category is not ConvergenceWarning:
-                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-        unfinished += [strength] if any(one.category is ConvergenceWarning for one in caught) else []
+        fitted[strength], converged = _fit_watched(task, options, strength, x, labels, weights)
+        unfinished += [] if converged else [strength]
         predicted = [[task.classes[number]] for number in fitted[strength](x_held)]
         known[strength] = tally(gold, predicted, task)
     chosen = max(known, key=lambda one: known[one].macro.recall)
@@ -291,7 +285,7 @@ def train(task: Task, options: FeatureOptions, lines: Sequence[Line], developmen
 def _language_model(
     task: Task, options: FeatureOptions, lines: Sequence[Line], found: Sequence[Described]
 ) -> tuple[Ngrams, NDArray[np.float64]]:
-    """The model of all lines, and the scores of slots by models that have not seen their lines."""
+    """A language model of all lines, and the scores of the slots by models that have not seen their lines."""
     texts = [[word.lower() for word in words] for words in sentences(lines, task)]
     scores = np.zeros((len(found), len(task.classes)))
     for fold in range(FOLDS):
@@ -301,6 +295,21 @@ def _language_model(
             model = Ngrams.count(rest, order=options.order)
             scores[rows] = model_scores([found[row] for row in rows], task, model)
     return Ngrams.count(texts, order=options.order), scores
+
+
+def _fit_watched(
+    task: Task, options: FeatureOptions, strength: float, x: csr_array, labels: NDArray[Any], weights: NDArray[Any]
+) -> tuple[Model, bool]:
+    """The fitted classifier, and whether the optimiser converged; other warnings are passed on."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = _fit(task, options, strength, x, labels, weights)
+    for one in caught:
+        if one.category is not ConvergenceWarning:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    return model, all(one.category is not ConvergenceWarning for one in caught)
 
 
 def _fit(
@@ -347,10 +356,10 @@ def save(classifier: FeatureClassifier, folder: Path) -> None:
 
 
 def read(task: Task, options: FeatureOptions, folder: Path) -> FeatureClassifier:
-    """Read what `save` wrote; the caller refuses a broken file.
+    """Read what `save` wrote; the caller turns errors into a message.
 
     Raises:
-        ValueError, KeyError, TypeError: the parts do not go together.
+        ValueError, KeyError, TypeError: the files do not fit together.
     """
     arrays = load_file(folder / WEIGHTS)
     texts = strict_json.read(folder / NAMES, "expected the features of a classifier; train it again")

@@ -1,7 +1,7 @@
-"""Features of a pronoun slot: source pronoun, words and tags around it, nouns before it, language model scores.
+"""Features of a pronoun slot: source pronoun, nearby words and tags, preceding nouns, language model scores.
 
-Local context, source pronouns and the nouns before a slot are what participants of WMT 2016 found useful with
-classifiers of features (Novák 2016; Stymne 2016; Tiedemann 2016; Wetzel 2016).
+Participants of WMT 2016 found local context, the source pronoun and preceding nouns useful (Novák 2016; Stymne 2016;
+Tiedemann 2016; Wetzel 2016).
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from pronmetric.lab.clpp.language_models import Ngrams
 from pronmetric.lab.clpp.windows import Window, tag_of, windows
 
 MAXENT, SVM, TWO_STEP, FOREST = KINDS = ("maxent", "svm", "two-step", "forest")
-"""The classifiers that read features, see `feature_classifier`."""
+"""The classifiers on features, see `feature_classifier`."""
 NOUNS, LINES = 3, 2
-"""So many of the nearest nouns before a slot are read, from its line and so many lines before it."""
+"""The number of preceding nouns that are features, and of previous lines in which they are looked for."""
 EDGE = "<>"
-"""Outside a sentence."""
+"""Stands for the word beyond the edge of a sentence."""
 
 
 class Noun(NamedTuple):
-    """A noun of the target: its position, its word, and the source words that it is aligned to with those before."""
+    """A target noun: its position, its word, and the aligned source words, each with the word before it."""
 
     at: int
     word: str
@@ -78,9 +78,9 @@ def _nouns(line: Line) -> Iterator[Noun]:
 
 
 def model_scores(found: Sequence[Described], task: Task, model: Ngrams) -> NDArray[np.float64]:
-    """How much less probable a text is with the best word of a class than with the best of all (slots, classes).
+    """The log10 probability of a text with the best word of each class, minus that with the best word of all.
 
-    In log10, at most 0; higher is more probable.
+    (slots, classes), at most 0; higher is more probable.
     """
     options = fillers(task)
     labels = np.array([task.classes.index(option.label) for option in options])

@@ -26,7 +26,7 @@ class KenLM:
 
         Raises:
             MissingExtra: the package is not installed.
-            InputError: no such file, or none of KenLM's.
+            InputError: no such file, or another kind of file.
         """
         try:
             import kenlm
@@ -48,10 +48,11 @@ class KenLM:
 
 
 class Ngrams:
-    """A model with Witten-Bell smoothing, from all words alike upwards; words seen once are the unknown word.
+    """An n-gram model with Witten-Bell smoothing; words that were seen once are the unknown word.
 
     The probability of a word after a context h that was seen c(h) times, before t(h) different words, is
-    (c(h word) + t(h) p) / (c(h) + t(h)), with p that after the context without its first word.
+    (c(h word) + t(h) p) / (c(h) + t(h)), where p is its probability after the context without its first word; that
+    without any context is interpolated with the uniform distribution.
 
     Args:
         counts: of n-grams of every length up to `order`.
@@ -90,7 +91,7 @@ class Ngrams:
         return self._sum((*[START] * (self.order - 1), *words, *([STOP] if whole else [])))
 
     def between(self, left: Sequence[str], word: str, right: Sequence[str]) -> float:
-        """The log10 probability of a word ("" for none) in a sentence, and of the words after it that it affects."""
+        """The log10 probability of a word ("" for none) in a sentence, and of the words after it in its reach."""
         reach = self.order - 1
         before = (*[START] * reach, *left)
         return self._sum((*before[len(before) - reach :], *([word] if word else []), *(*right, STOP)[:reach]))

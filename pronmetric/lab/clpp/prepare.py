@@ -1,8 +1,9 @@
 """Data of the cross-lingual pronoun prediction task, made from an aligned and tagged parallel corpus.
 
-Each source pronoun of the task that is a subject has a slot. It replaces the target word that the pronoun is aligned
-to, if possible one of the task's classes, else (OTHER) the first one. Where the pronoun is not aligned, the slot is
-inserted after the words that the nearest aligned source word before is aligned to, and its word is NONE.
+Each source pronoun of the task that is a subject has a slot. The slot replaces a target word that the pronoun is
+aligned to: one of the task's classes if there is one, else the first one, of class OTHER. If the pronoun is not
+aligned, the slot is inserted after the words that the nearest aligned source word before it is aligned to, and its word
+is NONE.
 
 Guillou et al. 2016, section 3.
 """

@@ -1,11 +1,11 @@
-"""Classifiers of pronoun slots: GRUs over the words around a slot, and any encoder of the project.
+"""Networks that classify pronoun slots: GRUs over the words around a slot, and a pretrained encoder.
 
-Relative to TurkuNLP's system (Luotolahti et al. 2016): two layers of GRUs read words and tags left and right of the
-slot and of the aligned source pronoun towards it; the last states, with the vector of the source pronoun, are
-classified. The system's concatenated word-and-tag vectors are left out.
+Relative to TurkuNLP's system (Luotolahti et al. 2016): stacked GRUs read the words and tags on each side of the slot,
+and the words on each side of the aligned source pronoun, towards it; their last states and the embedding of the source
+pronoun are classified. The system's inputs of concatenated words and tags are left out.
 
-Relative to the Kyoto system (Dabre et al. 2016), GRUs with attention: the streams are those of the GRU classifier, and
-the source pronoun's vector asks for what is read of each.
+Relative to the Kyoto system (Dabre et al. 2016), GRUs with attention: the inputs are those of the GRU classifier, and
+the query is the embedding of the source pronoun.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ class SlotGru(nn.Module):
         width: of vectors and of GRU states.
         layers: of each GRU.
         dropout: of vectors and of what is classified.
-        attention: whether all states of a stream are read, with an additive attention (Bahdanau et al. 2015), not only
-            the last one.
+        attention: whether all states of a stream are read by additive attention, not only the last one.
     """
 
     def __init__(
@@ -84,7 +83,7 @@ class SlotGru(nn.Module):
 
 
 class StateAttention(nn.Module):
-    """The mean of states by an additive attention: energies v . tanh(W state + U asked) (Bahdanau et al. 2015)."""
+    """Additive attention: the energy of a state is v . tanh(W state + U asked) (Bahdanau et al. 2015)."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -97,7 +96,7 @@ class StateAttention(nn.Module):
         mask: Bool[Tensor, "batch words"],
         asked: Float[Tensor, "batch width"],
     ) -> Float[Tensor, "batch width"]:
-        """What is read; of an empty stream, a row without a real word, all states alike."""
+        """The weighted mean of the states; for a row without a real word, their plain mean."""
         energies = self.energy(torch.tanh(self.state(states) + self.asked(asked)[:, None]))[..., 0]  # (batch, words)
         lowest = torch.finfo(energies.dtype).min
         return (energies.masked_fill(~mask, lowest).softmax(1)[..., None] * states).sum(1)
@@ -127,7 +126,7 @@ class SlotEncoder(nn.Module):
 
 
 def balanced_weights(counts: Sequence[int]) -> Float[Tensor, " classes"]:
-    """Weights with which every class counts alike in a mean loss, as macro-averaged recall counts them.
+    """Weights of a mean loss that give all classes the same total weight, as in macro-averaged recall.
 
     A class without an instance has weight 0.
 
@@ -148,7 +147,7 @@ def class_loss(
 
 
 def config_of(model: SlotGru) -> dict[str, Any]:
-    """The sizes with which a GRU classifier is made again."""
+    """The arguments that a GRU classifier is made with."""
     words, tags, sources = (table.num_embeddings for table in model.tables)
     gru = model.grus[0]
     assert isinstance(gru, nn.GRU)

@@ -1,4 +1,4 @@
-"""What a classifier reads of a slot: the words and tags around it, and the words around its source pronoun."""
+"""The context of a slot: the words and tags around it, and the words around its source pronoun."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MARK = "REPLACE"
 
 
 class Window(NamedTuple):
-    """A slot of a line, with the words on each side, the nearest one last; label is None where the line has none."""
+    """A slot of a line, with the words on each side, the nearest one last; the label is None in unlabelled lines."""
 
     line: int
     slot: int

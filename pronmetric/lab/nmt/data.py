@@ -22,19 +22,19 @@ Document = tuple[Sequence[str], Sequence[str]]
 
 
 class Passage(NamedTuple):
-    """A sentence of each side, the last one, after those before it, oldest first."""
+    """A sentence pair with its context: the sentences of each side, oldest first; the pair is the last ones."""
 
     source: tuple[str, ...]
     target: tuple[str, ...]
 
     @classmethod
     def of(cls, pair: tuple[str, str]) -> Passage:
-        """A passage given as two texts, whose sentences are separated by line ends."""
+        """The passage of two texts whose sentences are separated by line ends."""
         return cls(*(tuple(one.strip() for one in text.split(LINE_END)) for text in pair))
 
 
 class Row(NamedTuple):
-    """A passage in pieces, with marks: the parts of a `Batch`."""
+    """A passage in pieces, with marks: a row of each part of a `Batch`."""
 
     source: list[int]
     context: list[list[int]]
@@ -44,13 +44,13 @@ class Row(NamedTuple):
 
     @property
     def length(self) -> int:
-        """The pieces of the longest part, which decide how many rows share a batch."""
+        """The number of pieces of the longest part."""
         contexts = (sum(map(len, self.context)), sum(map(len, self.target_context)))
         return max(len(self.source), len(self.target), len(self.bert), *contexts)
 
 
 def read_documents(source: str, target: str | None, docids: str | None) -> list[Document]:
-    """The documents of line-parallel files; without `docids` all lines are one, without `target` its side is empty.
+    """The documents of line-parallel files: without `docids` a single one, without `target` with empty target sides.
 
     Raises:
         InputError: a file that cannot be read, files with different numbers of lines, or a file without a line.
@@ -70,7 +70,7 @@ def read_documents(source: str, target: str | None, docids: str | None) -> list[
 
 
 def passages(documents: Iterable[Document], shape: Shape) -> Iterator[Passage]:
-    """Each sentence that has text on both sides, with as many sentences before it as the system reads."""
+    """Each sentence pair with text on both sides, with as many previous sentences as the system reads."""
     reads = shape.reads
     for source, target in documents:
         for k, pair in enumerate(zip(source, target, strict=True)):
@@ -83,7 +83,10 @@ def passages(documents: Iterable[Document], shape: Shape) -> Iterator[Passage]:
 class Reader:
     """Turns passages into rows and batches, for the system of a shape.
 
-    bert: the pieces of the frozen encoder of `bert_fused`, and how many it reads at once.
+    Args:
+        pieces: of the model.
+        shape: of the model.
+        bert: the tokenizer of the frozen encoder of `bert_fused`, and how many pieces the encoder reads at once.
     """
 
     def __init__(self, pieces: Pieces, shape: Shape, *, bert: tuple[Subwords, int] | None = None) -> None:
@@ -93,7 +96,7 @@ class Reader:
     def rows(self, found: Sequence[Passage], drafts: Sequence[Sequence[int]] | None = None) -> list[Row]:
         """The rows of passages.
 
-        drafts: of the last sentence of each, in pieces without marks (CADec); None stands for empty ones.
+        drafts: of the last sentence of each, in pieces without marks (CADec); None: empty ones.
         """
         sides = [[one[side] for one in found] for side in (0, 1)]
         flat = self.pieces.encode([text for side in sides for texts in side for text in texts])
@@ -121,18 +124,22 @@ class Reader:
         return Row([*here, END], context, target_context, bert, [BEGIN, *there, END])
 
     def _read_by_bert(self, texts: Sequence[str]) -> list[int]:
-        """The pieces of the sentences as one text, plus 1; the oldest sentences are left out where it is too long."""
+        """The pieces of the sentences as one text, plus 1; of a text that is too long, without the oldest sentences."""
         assert self.bert is not None
         words, most = self.bert
         for start in range(len(texts)):
             found = words([" ".join(texts[start:])])[0].ids
             ids = [*words.prefix, *found, *words.suffix]
             if len(ids) <= most:
-                return [int(number) + 1 for number in ids]
-        raise InputError(f"{texts[-1][:40]!r} has {len(ids)} pieces, more than the {most} of the frozen encoder")
+                break
+        return [int(number) + 1 for number in ids]
+
+    def fits(self, row: Row) -> bool:
+        """Whether the frozen encoder of `bert_fused` can read the row's sentence."""
+        return self.bert is None or len(row.bert) <= self.bert[1]
 
     def prefix(self, past: Sequence[str]) -> list[int]:
-        """What a translation begins with: BEGIN, and the previous translations where the decoder writes these too."""
+        """The forced beginning of a translation: BEGIN, and the previous translations if the decoder writes these."""
         if not self.reads.joined_target:
             return [BEGIN]
         before = _joined(self.pieces.encode(past[max(0, len(past) - self.reads.target) :]))
@@ -150,12 +157,12 @@ class Reader:
 
 
 def with_draft(row: Row, draft: Sequence[int]) -> Row:
-    """The row with another draft of its sentence (CADec), in pieces without marks."""
+    """The row with another draft of its sentence (CADec); the draft is in pieces without marks."""
     return row._replace(target_context=[*row.target_context[:-1], [BEGIN, *draft, END]])
 
 
 def corrupted(ids: Sequence[int], *, noise: float, pieces: int, drawn: Generator) -> list[int]:
-    """The pieces, a share `noise` of which is replaced by random ones (Voita et al. 2019)."""
+    """The pieces, each replaced by a random one with probability `noise` (Voita et al. 2019)."""
     random = drawn.integers(FIRST, pieces, len(ids))
     return np.where(drawn.random(len(ids)) < noise, random, np.asarray(ids, dtype=np.int64)).tolist()
 

@@ -1,9 +1,10 @@
-"""Layers of encoders and decoders: sub-layers that each read one or several texts, and how what they read is combined.
+"""Layers of encoders and decoders: their sub-layers attend to one or several texts, and combine what they read.
 
-A plain Transformer (Vaswani et al. 2017) reads itself and, in the decoder, the source. The systems with context differ
-in what their sub-layers read besides, and in the combination: each is a `Plan`.
+A layer of a plain Transformer (Vaswani et al. 2017) attends to its own text and, in the decoder, to the source. The
+systems with context differ in what else their sub-layers attend to, and in the combination; a `Plan` says both.
 
-Relative to the papers: states are normalised before a sub-layer, not after it, which needs less care with the rate.
+Relative to the papers: layer normalisation comes before each sub-layer (pre-norm), which is less sensitive to the
+learning rate.
 """
 
 from __future__ import annotations
@@ -23,19 +24,22 @@ SELF = "self"
 ADD, GATE, GATED_RESIDUAL, HIERARCHY, DROP_NET = "add", "gate", "gated_residual", "hierarchy", "drop_net"
 
 
-class Memory(NamedTuple):
-    """The states of texts that a sub-layer reads; the mask is True = real, and each row has a real state."""
+States = Float[Tensor, "batch pieces width"]
 
-    states: Float[Tensor, "batch pieces width"]
+
+class Memory(NamedTuple):
+    """The states of a text that sub-layers attend to; the mask is True = real, and each row has a real state."""
+
+    states: States
     mask: Bool[Tensor, "batch pieces"]
 
 
 @dataclass
 class Past:
-    """What a decoder keeps of the pieces that it has read, so that a search gives it only the next ones.
+    """The cache of a decoder: what its modules keep of the pieces read so far, so that a search gives it only new ones.
 
-    pieces: their number. grown: what each module keeps of them, tensors with a row for each text, which grow by piece.
-    fixed: the keys, values and mask of each memory.
+    pieces: their number. grown: tensors of each module with a row for each hypothesis: keys, values and mask of the
+    self-attention, the last state of a GRU. fixed: the keys, values and mask of each memory.
     """
 
     pieces: int = 0
@@ -43,12 +47,12 @@ class Past:
     fixed: dict[nn.Module, tuple[Tensor, ...]] = field(default_factory=dict)
 
     def choose(self, rows: Int[Tensor, " batch"]) -> None:
-        """Go on with these rows; a row and the one that it replaces read the same memories."""
+        """Continue with these rows; a row and the one that it replaces must have the same memories."""
         self.grown = {module: tuple(part[rows] for part in parts) for module, parts in self.grown.items()}
 
 
 class Reading(NamedTuple):
-    """A sub-layer: the names of what it reads in parallel (`self`: its own text), and how these are combined."""
+    """A sub-layer: the texts that it attends to in parallel (`self`: its own), and how these are combined."""
 
     names: tuple[str, ...]
     combination: str = ADD
@@ -59,7 +63,7 @@ Plan = Sequence[Reading]
 
 
 class Sizes(NamedTuple):
-    """Sizes of a stack of layers. cell: what mixes a text's own states, "attention" or "gru"."""
+    """Sizes of a stack of layers. cell: "attention", or "gru" in place of self-attention."""
 
     width: int
     heads: int
@@ -68,70 +72,72 @@ class Sizes(NamedTuple):
     cell: str
 
 
-class Add(nn.Module):
-    """The residual of what was read: x + read."""
+class Combination(nn.Module):
+    """How the states of a sub-layer are combined with what it read: `forward(x, read)`, one tensor for each text read.
 
-    def __init__(self, sizes: Sizes, count: int) -> None:
-        super().__init__()
-        self.dropout = nn.Dropout(sizes.dropout)
-
-    def forward(
-        self, x: Float[Tensor, "batch pieces width"], read: Sequence[Float[Tensor, "batch pieces width"]]
-    ) -> Float[Tensor, "batch pieces width"]:
-        """The new states."""
-        return x + self.dropout(read[0])
-
-
-class Gate(nn.Module):
-    """x + g * first + (1 - g) * second, with a gate for each element (Voita et al. 2018, section 3)."""
-
-    def __init__(self, sizes: Sizes, count: int) -> None:
-        super().__init__()
-        self.gate = nn.Linear(2 * sizes.width, sizes.width)
-        self.dropout = nn.Dropout(sizes.dropout)
-
-    def forward(
-        self, x: Float[Tensor, "batch pieces width"], read: Sequence[Float[Tensor, "batch pieces width"]]
-    ) -> Float[Tensor, "batch pieces width"]:
-        """The new states."""
-        gate = self.gate(torch.cat(list(read), dim=-1)).sigmoid()  # (batch, pieces, width)
-        return x + self.dropout(gate * read[0] + (1 - gate) * read[1])
-
-
-class GatedResidual(nn.Module):
-    """g * x + (1 - g) * read, with a gate for each element (Zhang et al. 2018)."""
-
-    def __init__(self, sizes: Sizes, count: int) -> None:
-        super().__init__()
-        self.gate = nn.Linear(2 * sizes.width, sizes.width)
-        self.dropout = nn.Dropout(sizes.dropout)
-
-    def forward(
-        self, x: Float[Tensor, "batch pieces width"], read: Sequence[Float[Tensor, "batch pieces width"]]
-    ) -> Float[Tensor, "batch pieces width"]:
-        """The new states."""
-        gate = self.gate(torch.cat([x, read[0]], dim=-1)).sigmoid()  # (batch, pieces, width)
-        return gate * x + (1 - gate) * self.dropout(read[0])
-
-
-class Hierarchy(nn.Module):
-    """x + an attention over what several attentions read (Libovický and Helcl 2017; Bawden et al. 2018).
-
-    The energy of text k is v . tanh(W x + U_k read_k); the texts are summed with the softmax of their energies, each
-    by a matrix of its own.
+    Args:
+        sizes: of the stack.
+        count: the number of texts read.
     """
 
     def __init__(self, sizes: Sizes, count: int) -> None:
         super().__init__()
+        self.dropout = nn.Dropout(sizes.dropout)
+
+
+class Add(Combination):
+    """The residual connection: x + read."""
+
+    def forward(self, x: States, read: Sequence[States]) -> States:
+        """The new states."""
+        return x + self.dropout(read[0])
+
+
+class Gated(Combination):
+    """A combination with an element-wise gate, sigmoid(W [first; second] + b)."""
+
+    def __init__(self, sizes: Sizes, count: int) -> None:
+        super().__init__(sizes, count)
+        self.gate = nn.Linear(2 * sizes.width, sizes.width)
+
+    def share(self, first: States, second: States) -> States:
+        """The gate in (0, 1): the share of `first`."""
+        return self.gate(torch.cat([first, second], dim=-1)).sigmoid()
+
+
+class Gate(Gated):
+    """x + g * first + (1 - g) * second (Voita et al. 2018, section 3)."""
+
+    def forward(self, x: States, read: Sequence[States]) -> States:
+        """The new states."""
+        gate = self.share(read[0], read[1])
+        return x + self.dropout(gate * read[0] + (1 - gate) * read[1])
+
+
+class GatedResidual(Gated):
+    """g * x + (1 - g) * read (Zhang et al. 2018)."""
+
+    def forward(self, x: States, read: Sequence[States]) -> States:
+        """The new states."""
+        gate = self.share(x, read[0])
+        return gate * x + (1 - gate) * self.dropout(read[0])
+
+
+class Hierarchy(Combination):
+    """x + an attention over what several attentions read (Libovický and Helcl 2017; Bawden et al. 2018).
+
+    The energy of text k is v . tanh(W x + U_k read_k); the V_k read_k are summed, weighted by the softmax of the
+    energies.
+    """
+
+    def __init__(self, sizes: Sizes, count: int) -> None:
+        super().__init__(sizes, count)
         self.state = nn.Linear(sizes.width, sizes.width)
         self.texts = nn.ModuleList(nn.Linear(sizes.width, sizes.width, bias=False) for _ in range(count))
         self.energy = nn.Linear(sizes.width, 1, bias=False)
         self.values = nn.ModuleList(nn.Linear(sizes.width, sizes.width, bias=False) for _ in range(count))
-        self.dropout = nn.Dropout(sizes.dropout)
 
-    def forward(
-        self, x: Float[Tensor, "batch pieces width"], read: Sequence[Float[Tensor, "batch pieces width"]]
-    ) -> Float[Tensor, "batch pieces width"]:
+    def forward(self, x: States, read: Sequence[States]) -> States:
         """The new states."""
         keys = torch.stack([text(each) for text, each in zip(self.texts, read, strict=True)])  # (texts, ..., width)
         shares = self.energy(torch.tanh(self.state(x) + keys)).softmax(0)  # (texts, batch, pieces, 1)
@@ -139,23 +145,16 @@ class Hierarchy(nn.Module):
         return x + self.dropout((shares * values).sum(0))
 
 
-class DropNet(nn.Module):
-    """x + the mean of two; in half of the training steps one of both alone (drop-net, Zhu et al. 2020)."""
+class DropNet(Combination):
+    """x + the mean of two; in training one of the two alone, drawn at each step (Zhu et al. 2020, p_net = 1)."""
 
-    def __init__(self, sizes: Sizes, count: int) -> None:
-        super().__init__()
-        self.dropout = nn.Dropout(sizes.dropout)
-
-    def forward(
-        self, x: Float[Tensor, "batch pieces width"], read: Sequence[Float[Tensor, "batch pieces width"]]
-    ) -> Float[Tensor, "batch pieces width"]:
+    def forward(self, x: States, read: Sequence[States]) -> States:
         """The new states."""
-        drawn = float(torch.rand(())) if self.training else 0.5
-        share = 1.0 if drawn < 0.25 else 0.0 if drawn > 0.75 else 0.5
+        share = float(torch.rand(()) < 0.5) if self.training else 0.5
         return x + self.dropout(share * read[0] + (1 - share) * read[1])
 
 
-COMBINATIONS: Mapping[str, type[nn.Module]] = {
+COMBINATIONS: Mapping[str, type[Combination]] = {
     ADD: Add,
     GATE: Gate,
     GATED_RESIDUAL: GatedResidual,
@@ -165,16 +164,14 @@ COMBINATIONS: Mapping[str, type[nn.Module]] = {
 
 
 class Recurrent(nn.Module):
-    """A GRU over a text: of both directions, or only from the left where it is causal."""
+    """A GRU over a text: bidirectional, or from left to right where it is causal."""
 
     def __init__(self, width: int, *, causal: bool) -> None:
         super().__init__()
         self.gru = nn.GRU(width, width if causal else width // 2, batch_first=True, bidirectional=not causal)
 
-    def forward(
-        self, x: Float[Tensor, "batch pieces width"], own: Memory, past: Past | None = None
-    ) -> Float[Tensor, "batch pieces width"]:
-        """The states; zero where the mask is False, but for a text that goes on from `past`."""
+    def forward(self, x: States, own: Memory, past: Past | None = None) -> States:
+        """The states, zero where the mask is False; with `past`, those of new pieces, whatever the mask."""
         if past is not None:
             before = past.grown[self][0].transpose(0, 1).contiguous() if self in past.grown else None
             states, last = self.gru(x, before)
@@ -185,7 +182,7 @@ class Recurrent(nn.Module):
 
 
 class Attention(nn.Module):
-    """Multi-head attention to a memory; causal: a piece attends to itself and to those before it."""
+    """Multi-head attention to a memory of the given width; causal: a piece attends to itself and to earlier ones."""
 
     def __init__(self, sizes: Sizes, *, width: int, causal: bool) -> None:
         super().__init__()
@@ -197,10 +194,8 @@ class Attention(nn.Module):
             nn.init.zeros_(linear.bias)
         self.heads, self.dropout, self.causal = sizes.heads, sizes.dropout, causal
 
-    def forward(
-        self, x: Float[Tensor, "batch pieces width"], memory: Memory, past: Past | None = None
-    ) -> Float[Tensor, "batch pieces width"]:
-        """What is read for each piece; the pieces go on from `past`, which takes them in."""
+    def forward(self, x: States, memory: Memory, past: Past | None = None) -> States:
+        """What each piece reads; with `past`, `x` holds the new pieces only, which are added to it."""
         keys, values, mask = self._read(memory, past)
         there = mask[:, None, None]  # (batch, 1, 1, read)
         if self.causal and x.shape[1] > 1:
@@ -225,12 +220,12 @@ class Attention(nn.Module):
             past.grown[self] = found
         return found
 
-    def _split(self, states: Float[Tensor, "batch pieces width"]) -> Float[Tensor, "batch heads pieces part"]:
+    def _split(self, states: States) -> Float[Tensor, "batch heads pieces part"]:
         return states.unflatten(2, (self.heads, -1)).transpose(1, 2)
 
 
 class Sublayer(nn.Module):
-    """States that read texts, and the combination of both. widths: of the memories that have another width."""
+    """Attention to one or several texts, and a combination. widths: of the memories that have another width."""
 
     def __init__(self, reading: Reading, sizes: Sizes, *, causal: bool, widths: Mapping[str, int]) -> None:
         super().__init__()
@@ -246,11 +241,11 @@ class Sublayer(nn.Module):
 
     def forward(
         self,
-        x: Float[Tensor, "batch pieces width"],
+        x: States,
         mask: Bool[Tensor, "batch pieces"],
         memories: Mapping[str, Memory],
         past: Past | None,
-    ) -> Float[Tensor, "batch pieces width"]:
+    ) -> States:
         """The new states."""
         y = self.norm(x)
         own = Memory(y, mask)
@@ -259,7 +254,7 @@ class Sublayer(nn.Module):
 
 
 class Layer(nn.Module):
-    """The sub-layers of a plan, each named by the first text that it reads, and a feed-forward one."""
+    """The sub-layers of a plan, each named by the first text that it attends to, and the feed-forward one."""
 
     def __init__(self, plan: Plan, sizes: Sizes, *, causal: bool = False, widths: Mapping[str, int] | None = None):
         super().__init__()
@@ -277,11 +272,11 @@ class Layer(nn.Module):
 
     def forward(
         self,
-        x: Float[Tensor, "batch pieces width"],
+        x: States,
         mask: Bool[Tensor, "batch pieces"],
         memories: Mapping[str, Memory],
         past: Past | None,
-    ) -> Float[Tensor, "batch pieces width"]:
+    ) -> States:
         """The new states."""
         for sublayer in self.sublayers.values():
             x = sublayer(x, mask, memories, past)
@@ -289,7 +284,7 @@ class Layer(nn.Module):
 
 
 class Stack(nn.Module):
-    """Layers one above the other, and a norm."""
+    """A stack of layers, and a final layer normalisation."""
 
     def __init__(self, layers: Sequence[Layer], width: int) -> None:
         super().__init__()
@@ -298,14 +293,14 @@ class Stack(nn.Module):
 
     def forward(
         self,
-        x: Float[Tensor, "batch pieces width"],
+        x: States,
         mask: Bool[Tensor, "batch pieces"],
         memories: Mapping[str, Memory] | None = None,
         *,
         below: Iterable[nn.Module] = (),
         past: Past | None = None,
-    ) -> Float[Tensor, "batch pieces width"]:
-        """The states of the top; `below`: layers of another stack under these; `past`: of a text that goes on."""
+    ) -> States:
+        """The states of the last layer. below: layers of another stack that come first. past: see `Past`."""
         for layer in (*below, *self.layers):
             x = layer(x, mask, memories or {}, past)
         return self.norm(x)

@@ -1,13 +1,13 @@
-"""The translation model: one Transformer, whose plans say what its encoder and decoder read besides the sentence.
+"""The translation model: one Transformer; the plans say what its encoder and decoder attend to besides the sentence.
 
-| system | reads besides | paper |
+| system | context | paper |
 |---|---|---|
 | concat21, concat22, concatN | previous sentences in the same text | Tiedemann and Scherrer 2017; Voita et al. 2019 |
 | shared_gate | a context encoder that shares all layers but the last | Voita et al. 2018 |
-| thumt | a context encoder, in each layer of encoder and decoder | Zhang et al. 2018 |
-| s-hier, s-t-hier, s-hier-to-2 | context encoders, in the decoder | Bawden et al. 2018 |
-| cadec | the states of all sentences and of their drafts, in a second decoder | Voita et al. 2019 |
-| bert_fused | a frozen encoder, in each layer of encoder and decoder | Zhu et al. 2020 |
+| thumt | a context encoder, read in each layer of encoder and decoder | Zhang et al. 2018 |
+| s-hier, s-t-hier, s-hier-to-2 | context encoders, read in the decoder | Bawden et al. 2018 |
+| cadec | all sentences and their drafts, read by a second decoder | Voita et al. 2019 |
+| bert_fused | a frozen encoder, read in each layer of encoder and decoder | Zhu et al. 2020 |
 
 Relative to the papers: sentences of CADec have a learned embedding of their distance, not a one-hot vector; the
 recurrent systems of Bawden et al. have GRUs (`cell`) as the first sub-layer of each layer and attention in each layer.
@@ -73,7 +73,7 @@ class Batch:
 
 
 def encoder_plan(system: str, *, last: bool) -> Plan:
-    """What a layer of the encoder reads."""
+    """The sub-layers of an encoder layer; last: whether it is the last layer."""
     if system == "shared_gate" and last:
         return [Reading((SELF, CONTEXT), GATE)]
     if system == "thumt":
@@ -82,7 +82,7 @@ def encoder_plan(system: str, *, last: bool) -> Plan:
 
 
 def decoder_plan(system: str) -> Plan:
-    """What a layer of the decoder reads."""
+    """The sub-layers of a decoder layer."""
     source = Reading((SOURCE,))
     if system == "thumt":
         return [Reading((SELF,)), Reading((CONTEXT,), GATED_RESIDUAL), source]
@@ -141,7 +141,7 @@ class Network(nn.Module):
             bert.requires_grad_(False)
 
     def train(self, mode: bool = True) -> Network:
-        """Set the mode; a frozen encoder and the base of CADec, which give states to other parts, have no dropout."""
+        """Set the mode; the frozen encoder of `bert_fused` and the base of CADec never have dropout."""
         super().train(mode)
         for part in (self.bert, *((self.encoder, self.decoder) if self.system == CADEC else ())):
             if part is not None:
@@ -172,7 +172,7 @@ class Network(nn.Module):
 
     def encode_source(self, ids: Int[Tensor, "batch pieces"], memories: Memories | None = None) -> Memory:
         """The states of the source."""
-        x, mask = self._embed(ids, SOURCE)
+        x, mask = self._embed(ids, SOURCE, dropout=self.system != CADEC)
         return Memory(self.encoder(x, mask, memories), mask)
 
     def states(
@@ -183,12 +183,12 @@ class Network(nn.Module):
         base: bool = False,
         past: Past | None = None,
     ) -> Float[Tensor, "batch new_pieces width"]:
-        """The states of the decoder, that of a piece for the next one.
+        """The decoder's states; that of a piece predicts the next one.
 
-        base: of CADec, those of the first decoder. past: of the first pieces of these texts; there are states of the
-        others only, which it takes in.
+        base: whether CADec's first decoder is meant. past: the cache of the first pieces of these texts; the states are
+        those of the other pieces, which are added to it.
         """
-        x, mask = self._embed(ids, "target", start=0 if past is None else past.pieces)
+        x, mask = self._embed(ids, "target", start=0 if past is None else past.pieces, dropout=not base)
         decoder = self.second if self.system == CADEC and not base else self.decoder
         made = decoder(x, mask, memories, past=past)
         if past is not None:
@@ -196,7 +196,7 @@ class Network(nn.Module):
         return made
 
     def logits(self, states: Float[Tensor, "*rows width"]) -> Float[Tensor, "*rows vocabulary"]:
-        """The logits of the next pieces; their matrix is that of the target's embeddings."""
+        """The logits of the next pieces; the output matrix is that of the target's embeddings."""
         return states @ self._table("target").weight.T
 
     def _table(self, side: str) -> nn.Embedding:
@@ -206,25 +206,29 @@ class Network(nn.Module):
         return table
 
     def _embed(
-        self, ids: Int[Tensor, "batch pieces"], side: str, *, start: int = 0
+        self, ids: Int[Tensor, "batch pieces"], side: str, *, start: int = 0, dropout: bool = True
     ) -> tuple[Float[Tensor, "batch new_pieces width"], Bool[Tensor, "batch new_pieces"]]:
-        """The pieces from `start` on."""
+        """The embeddings with positions, and the mask, of the pieces from `start` on."""
         new = ids[:, start:]
         x = self._table(side)(new) * math.sqrt(self.shape.width)  # (batch, new_pieces, width)
         places = positions(start, ids.shape[1], self.shape.width, ids.device)
-        return self.dropout(x + places.to(x.dtype)), new != PAD
+        x = x + places.to(x.dtype)
+        return self.dropout(x) if dropout else x, new != PAD
 
     def _base_states(
         self, sentences: Int[Tensor, "batch texts pieces"], drafts: Int[Tensor, "batch texts draft_pieces"]
     ) -> tuple[Memory, Tensor, Tensor]:
-        """The base's states of each sentence (batch * texts, ...), its decoder's states and the drafts' embeddings."""
+        """The base's encoder states of the sentences, its decoder states and embeddings of the drafts.
+
+        All have (batch * texts) rows.
+        """
         source = self.encode_source(sentences.flatten(0, 1))
         ids = drafts.flatten(0, 1)
         states = self.states(ids[:, :-1], {SOURCE: source}, base=True)
         return source, states, self._table("target")(ids[:, 1:]) * math.sqrt(self.shape.width)
 
     def _with_distances(self, source: Memory, states: Tensor, drafted: Tensor, batch: Batch) -> Memories:
-        """The memories of CADec: all sentences of a row as one text, each state with the sentence's distance."""
+        """The memories of CADec's second decoder: a row's sentences as one text, with embeddings of their distance."""
         rows, texts = batch.context.shape[:2]
         distance = self.distances(torch.arange(texts - 1, -1, -1, device=states.device))[:, None]  # (texts, 1, width)
         drafts = self.draft(torch.cat([states, drafted], dim=-1))

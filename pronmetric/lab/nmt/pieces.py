@@ -12,13 +12,13 @@ from pronmetric.errors import InputError
 
 FILE = "tokenizer.json"
 PAD, BEGIN, END, SEPARATOR, CONTEXT = range(5)
-"""Padding; the begin and the end of a text; between two sentences; the begin of a context."""
+"""Marks: padding, begin and end of a text, between two sentences, begin of a context."""
 FIRST = 5  # id of the first piece of text
 _NAMES = [f"\0{name}" for name in ("pad", "begin", "end", "separator", "context")]  # no text has a NUL
 
 
 class Pieces:
-    """Splits sentences into pieces, and joins them again; no text is unknown.
+    """Splits sentences into pieces and joins them again; there is no unknown piece.
 
     >>> pieces = Pieces.train(["the lamp", "die Lampe"], size=300)
     >>> pieces.decode(pieces.encode(["the  lamp"])[0])
@@ -30,7 +30,7 @@ class Pieces:
 
     @classmethod
     def train(cls, texts: Iterable[str], *, size: int) -> Self:
-        """Learn at most `size` pieces, the 256 bytes and the marks included."""
+        """Learn at most `size` pieces, including the 256 bytes and the marks."""
         tokenizer = Tokenizer(models.BPE())
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
         tokenizer.decoder = decoders.ByteLevel()
@@ -42,7 +42,7 @@ class Pieces:
         return cls(tokenizer)
 
     def __len__(self) -> int:
-        """The number of pieces, with the marks."""
+        """The number of pieces, including the marks."""
         return self._tokenizer.get_vocab_size()
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
@@ -64,7 +64,7 @@ class Pieces:
         """Read what `save` wrote.
 
         Raises:
-            InputError: there is no such file, or it is none of `tokenizers`.
+            InputError: there is no such file, or it was not written by `tokenizers`.
         """
         try:
             return cls(Tokenizer.from_file(str(folder / FILE)))

@@ -13,9 +13,9 @@ from pronmetric.lab.nmt.network import Memories
 from pronmetric.lab.nmt.pieces import BEGIN, CONTEXT, END, PAD, SEPARATOR
 
 Next = Callable[[Tensor, Memories, Past], Tensor]
-"""Logits (rows, vocabulary) of the next piece of each text (rows, pieces), given the memories of the rows.
+"""Logits (rows, vocabulary) of the next piece of each text (rows, pieces), given the rows' memories and the cache.
 
-The past is of each text but for its last piece; it is empty in the first call.
+The cache holds all pieces but the last; it is empty in the first call.
 """
 
 
@@ -29,18 +29,18 @@ def search(
     penalty: float = 1.0,
     noise: torch.Generator | None = None,
 ) -> list[list[int]]:
-    """The best continuation of each prefix, without END, or with `noise` a sampled one.
+    """The best continuation of each prefix, without END; with `noise` a sampled one.
 
-    Hypotheses are ranked by log-probability / length ** penalty; one that was cut, without END, comes after the others.
+    Hypotheses are ranked by log-probability / length ** penalty; those that were cut, without END, come last.
 
     Args:
         step: the model.
         memories: of the batch (batch, ...).
-        prefixes: of each text, from BEGIN on; their pieces are forced, and cost nothing.
-        most: pieces after each prefix, at which a hypothesis is cut.
-        beam: hypotheses that are kept; 1 where texts are sampled.
+        prefixes: of each text, from BEGIN on; their pieces are forced, with probability 1.
+        most: the number of pieces after each prefix at which a hypothesis is cut.
+        beam: the number of hypotheses kept; 1 with `noise`.
         penalty: exponent of the length.
-        noise: draws the pieces from the model's distribution.
+        noise: pieces are drawn from the model's distribution with this generator.
     """
     rows, device = len(prefixes), next(iter(memories.values())).states.device
     wide = {name: Memory(*(part.repeat_interleave(beam, 0) for part in memory)) for name, memory in memories.items()}
@@ -86,7 +86,7 @@ def _force(
     done: Tensor,
     length: int,
 ) -> None:
-    """Leave only the next piece of a prefix, and only padding after a hypothesis that has ended; they cost nothing."""
+    """Allow only the next piece of a prefix, and only padding after a finished hypothesis; both have probability 1."""
     for row, prefix in enumerate(prefixes):
         if length < len(prefix):
             scores[row] = -torch.inf

@@ -15,13 +15,13 @@ from pronmetric.training.settings import Adam, Trainer
 
 CONFIG = "nmt.yaml"  # in the folder of a model
 LINE_END = "\n"
-"""Stands between the sentences of one text, where a passage is given as two texts."""
+"""Separates the sentences of a passage that is given as two texts."""
 NONE, CADEC, BERT_FUSED = "none", "cadec", "bert_fused"
 HIERARCHICAL = ("s-hier", "s-t-hier", "s-hier-to-2")
 SIZED = ("concatN", "shared_gate", "thumt", CADEC, BERT_FUSED)
 """The systems that read `size` previous sentences; the others read none or one."""
 SIZES = ("cell", "tied", "vocabulary", "width", "heads", "layers", "feedforward")
-"""The keys of a shape that a model takes over from the model of `init`."""
+"""The keys of a shape that are taken over from the model of `init`."""
 
 
 def is_model(folder: str | Path) -> bool:

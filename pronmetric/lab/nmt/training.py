@@ -43,7 +43,7 @@ Encoder = tuple[HuggingFaceEncoder, Subwords]
 
 
 class Result(NamedTuple):
-    """What `train` reports: figures of the development data, numbers of sentences, and the record of the training."""
+    """The outcome of `train`: figures of the development data, numbers of sentences, and the record of the training."""
 
     figures: dict[str, float]
     counts: Counter[str]
@@ -51,7 +51,7 @@ class Result(NamedTuple):
 
 
 class Contrastive(NamedTuple):
-    """A contrastive set, whose accuracy chooses the weights."""
+    """A contrastive set whose accuracy chooses the weights."""
 
     suite: str
     file: str
@@ -67,10 +67,10 @@ class Contrastive(NamedTuple):
 
 
 def read_contrastive(suite: str, path: str, documents: str | None, shape: Shape) -> Contrastive:
-    """A set with as many sentences of context as the system reads.
+    """A contrastive set with as many previous sentences as the system reads.
 
     Raises:
-        InputError: an unknown suite, or a set that it cannot read.
+        InputError: the suite is unknown, or its reader refuses the file.
     """
     if suite not in SUITES:
         raise InputError(f"data.suite={suite}: expected one of {', '.join(SUITES)}")
@@ -80,7 +80,7 @@ def read_contrastive(suite: str, path: str, documents: str | None, shape: Shape)
 
 
 class Rows(Dataset[Batch]):
-    """Batches of rows by step; `drafts` says how the drafts of CADec are drawn anew in each pass, None if they stay."""
+    """Batches of rows by step; with `drafts`, CADec's drafts are corrupted anew in each epoch."""
 
     def __init__(self, rows: Sequence[Row], model: Translator, *, drafts: Draft | None = None, seed: int = 0) -> None:
         self.rows, self._reader, self._drafts, self._seed = rows, model.reader, drafts, seed
@@ -101,13 +101,13 @@ class Rows(Dataset[Batch]):
 
 
 class NmtModule(LanguageTraining):
-    """Trains a translation model; its other arguments are those of `LanguageTraining`.
+    """Trains a translation model; arguments that are not described here are those of `LanguageTraining`.
 
     Args:
-        model: its network is trained.
+        model: whose network is trained.
         smoothing: of the labels in the training loss.
         contrastive: a set that is scored at each validation.
-        snapshots: the folder for the weights of the last validations, and their number.
+        snapshots: the folder of the weights of the last validations, and how many are kept.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class NmtModule(LanguageTraining):
         self._costs: list[tuple[float, int]] = []
 
     def training_step(self, items: Sequence[Batch], index: int) -> Tensor:
-        """The mean loss in nats per piece; the mean over the batches of a step."""
+        """The mean loss of a batch in nats per piece, averaged over the batches of a step."""
 
         def loss(item: Batch) -> Tensor:
             return costs_of(self.network, item, smoothing=self.smoothing).sum() / (item.target[:, 1:] != PAD).sum()
@@ -135,7 +135,7 @@ class NmtModule(LanguageTraining):
         return self.step(items, loss, rows=sum(len(item.target) for item in items))
 
     def validation_step(self, item: Batch, index: int) -> None:
-        """Sum the costs, and the pieces."""
+        """Keep the sum of the costs and the number of pieces."""
         self._costs.append((costs_of(self.network, item).sum().item(), int((item.target[:, 1:] != PAD).sum())))
 
     def development_figures(self) -> dict[str, float]:
@@ -149,7 +149,7 @@ class NmtModule(LanguageTraining):
         return figures
 
     def on_validation_epoch_end(self) -> None:
-        """Log the figures, and keep the weights for the average."""
+        """Log the figures, and save the weights for the average."""
         self.figures = self.development_figures()
         self.log_dict({**self.figures, "epoch": self.global_step / self.length.epoch}, sync_dist=True)
         folder, kept = self.snapshots
@@ -170,19 +170,19 @@ def train(
 ) -> Result | None:
     """Train, and write the model with the best development figure to `out`, or the average of the last ones.
 
-    A killed run is resumed from `out`/last.ckpt. On several devices only the first process writes; the others return
-    None.
+    A killed run is resumed from `out`/last.ckpt. On several devices only the first process writes, and the others
+    return None.
 
     Args:
         settings: of the run.
-        documents: parallel text.
-        inputs: hashes of the input files; a run is resumed only with the same ones.
+        documents: the parallel text.
+        inputs: hashes of the input files; a run is resumed only if they are the same.
         base: the model of `init`.
         encoder: the frozen encoder of `bert_fused`.
 
     Raises:
-        PronmetricError: there is nothing to train on or to validate with; `base` has a context of its own; `out` holds
-            a run of other settings.
+        PronmetricError: there is no sentence to train on or to validate with; `base` reads a context; `out` holds a run
+            of other settings.
     """
     out, shape = Path(settings.out), settings.nmt
     if base is not None:
@@ -211,17 +211,7 @@ def train(
                 raise InputError(f"no sentence {name}: give more text, or another data.development_share")
         if shape.system == CADEC:
             rows = _drafted(model, rows, settings)
-        lengths = [[row.length for row in side] for side in rows]
-        epochs = range(settings.trainer.max_epochs)
-        batches = PlannedData(
-            Rows(rows[0], model, drafts=settings.draft if shape.system == CADEC else None, seed=settings.seed),
-            Plan.join(plan_texts(lengths[0], data.pieces, settings.seed, epoch) for epoch in epochs),
-            Rows(rows[1], model),
-            plan_texts(lengths[1], 2 * data.pieces, 0, 0),
-            workers=settings.trainer.workers,
-            pin=training_device(settings.trainer).type == "cuda",
-            accumulated=settings.trainer.accumulate,
-        )
+        batches = _batches(model, rows, settings)
         length = run_length(len(batches.steps), settings.trainer)
         module = NmtModule(
             model,
@@ -251,7 +241,7 @@ def train(
 
 
 def split(documents: Sequence[Document], *, share: float, seed: int) -> tuple[list[Document], list[Document]]:
-    """The documents to train on, and a share that is held out; a single one is cut into blocks of lines.
+    """The documents to train on, and those held out; a single document is first cut into blocks of lines.
 
     Raises:
         InputError: there is only one block.
@@ -275,7 +265,7 @@ def _learn_pieces(found: Sequence[Passage], size: int) -> Pieces:
 
 
 def _start_from(base: Translator, model: Translator, *, frozen: bool) -> None:
-    """Take over the weights of `base`; frozen: only the others are trained."""
+    """Copy the weights of `base`; with `frozen`, only the others are trained."""
     weights = base.network.state_dict()
     model.network.load_state_dict(weights, strict=False)
     if frozen:
@@ -284,14 +274,33 @@ def _start_from(base: Translator, model: Translator, *, frozen: bool) -> None:
 
 
 def _rows(model: Translator, found: Sequence[Passage], *, most: int, counts: Counter[str]) -> list[Row]:
+    """The rows of passages, without those that are too long, which are counted."""
     rows = model.reader.rows(found)
-    kept = [row for row in rows if row.length <= most]
-    counts["longer than data.max_pieces"] += len(rows) - len(kept)
+    readable = [row for row in rows if model.reader.fits(row)]
+    kept = [row for row in readable if row.length <= most]
+    counts["longer than the frozen encoder reads"] += len(rows) - len(readable)
+    counts["longer than data.max_pieces"] += len(readable) - len(kept)
     return kept
 
 
+def _batches(model: Translator, rows: Sequence[Sequence[Row]], settings: NmtTrain) -> PlannedData:
+    """The batches of all epochs of the rows to train on, and those of the held-out rows."""
+    data, trainer, seed = settings.data, settings.trainer, settings.seed
+    lengths = [[row.length for row in side] for side in rows]
+    epochs = range(trainer.max_epochs)
+    return PlannedData(
+        Rows(rows[0], model, drafts=settings.draft if settings.nmt.cadec else None, seed=seed),
+        Plan.join(plan_texts(lengths[0], data.pieces, seed, epoch) for epoch in epochs),
+        Rows(rows[1], model),
+        plan_texts(lengths[1], 2 * data.pieces, 0, 0),
+        workers=trainer.workers,
+        pin=training_device(trainer).type == "cuda",
+        accumulated=trainer.accumulate,
+    )
+
+
 def _drafted(model: Translator, rows: Sequence[Sequence[Row]], settings: NmtTrain) -> list[list[Row]]:
-    """The rows with a draft of each sentence: sampled from the base to train on, its best translation to validate."""
+    """The rows with a draft of each sentence by the base: a sample to train on, its best translation to validate."""
     model.to(training_device(settings.trainer))
     noise = torch.Generator(model.device).manual_seed(settings.seed)
     total = sum(map(len, rows)) if settings.draft.corrupted < 1 else len(rows[1])
@@ -313,7 +322,10 @@ def _drafted(model: Translator, rows: Sequence[Sequence[Row]], settings: NmtTrai
 def _average(
     module: NmtModule, data: PlannedData, goal: Goal, figures: dict[str, float]
 ) -> tuple[dict[str, float], int]:
-    """Take the mean of the last validations' weights, if its development figure is better; the number of parts."""
+    """Take the mean of the last validations' weights if its development figure is better.
+
+    Returns the development figures of the weights taken, and how many weights were averaged, 0 for none.
+    """
     folder, _ = module.snapshots
     files = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
     if len(files) < 2:

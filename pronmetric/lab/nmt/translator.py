@@ -13,12 +13,12 @@ from transformers import AutoTokenizer
 
 from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
-from pronmetric.lab.nmt.data import Passage, Reader, Row, with_draft
+from pronmetric.lab.nmt.data import Passage, Reader, Row
 from pronmetric.lab.nmt.layers import Past
 from pronmetric.lab.nmt.network import SOURCE, Batch, Memories, Network
 from pronmetric.lab.nmt.pieces import BEGIN, END, PAD, Pieces
 from pronmetric.lab.nmt.search import search
-from pronmetric.lab.nmt.settings import BERT_FUSED, CADEC, CONFIG, Shape, is_model
+from pronmetric.lab.nmt.settings import BERT_FUSED, CONFIG, Shape, is_model
 from pronmetric.lab.seq2seq.model import BATCH_SIZE, PRECISIONS, LogProbability, Pair, choose_device, in_batches
 from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.output.targets import AtomicFile
@@ -31,11 +31,7 @@ Advance = Callable[[int], object]
 
 
 class Translator:
-    """A model with what it needs to read and to write text.
-
-    Args:
-        network: its weights.
-        reader: its pieces, and its system.
+    """A translation model: a network and the reader of its text.
 
     `per_piece` says whether `score` divides by the number of pieces.
     """
@@ -61,7 +57,7 @@ class Translator:
         `score` divides by the number of pieces.
 
         Raises:
-            InputError: the folder has none, or its parts do not go together.
+            InputError: the folder holds no model, or its files do not fit together.
         """
         folder = Path(folder)
         if not is_model(folder) or not (folder / WEIGHTS).is_file():
@@ -83,13 +79,13 @@ class Translator:
         return made.to(choose_device(gpus), PRECISIONS[precision])
 
     def to(self, device: str | torch.device, dtype: torch.dtype = torch.float32) -> Self:
-        """The same model on another device."""
+        """Move the model to a device, and set it to evaluation mode; returns it."""
         self.device = torch.device(device)
         self.network.eval().to(self.device, dtype)
         return self
 
     def save(self, folder: Path, *, about: dict[str, Any]) -> None:
-        """Write the model to a folder: nmt.yaml with what `about` says of its training, weights and pieces."""
+        """Write the model to a folder: nmt.yaml (with `about`, the record of its training), weights and pieces."""
         folder.mkdir(parents=True, exist_ok=True)
         config = {"nmt": self.shape.model_dump()}
         if self.network.bert is not None and self.reader.bert is not None:
@@ -110,31 +106,57 @@ class Translator:
         return [each.per_piece if self.per_piece else each.total for each in found]
 
     def check(self, pairs: Sequence[Pair], *, file: str | Path) -> None:
-        """Refuse texts that a frozen encoder cannot read, before any is scored; other systems read texts of any length.
+        """Refuse pairs whose source the frozen encoder cannot read; other systems read texts of any length.
 
         Raises:
             InputError: with the line in `suite export`.
         """
         for number, pair in enumerate(pairs if self.reader.bert is not None else (), start=1):
             try:
-                self.reader.rows([Passage.of(pair)])
+                self._rows([Passage.of(pair)])
             except InputError as error:
                 raise InputError(f"line {number} of `suite export`: {error}", file=file) from None
+
+    def check_sources(self, documents: Sequence[Sequence[str]], *, file: str | Path) -> None:
+        """Refuse documents with a sentence that the frozen encoder cannot read.
+
+        Raises:
+            InputError: with the line, where `file` has the sentences of all documents.
+        """
+        sentences = [sentence for document in documents for sentence in document]
+        for number, sentence in enumerate(sentences if self.reader.bert is not None else (), start=1):
+            try:
+                self._rows([Passage((sentence,), ("",))])
+            except InputError as error:
+                raise InputError(str(error), file=file, line=number) from None
+
+    def _rows(self, found: Sequence[Passage], drafts: Sequence[Sequence[int]] | None = None) -> list[Row]:
+        """The rows of passages.
+
+        Raises:
+            InputError: the frozen encoder cannot read a sentence.
+        """
+        rows = self.reader.rows(found, drafts)
+        for row, one in zip(rows, found, strict=True):
+            if self.reader.bert is not None and not self.reader.fits(row):
+                text, most = one.source[-1][:40], self.reader.bert[1]
+                raise InputError(f"{text!r} has {len(row.bert)} pieces, more than the {most} of the frozen encoder")
+        return rows
 
     def read(
         self, pairs: Sequence[Pair], *, batch_size: int = BATCH_SIZE, advance: Advance | None = None
     ) -> list[LogProbability]:
         """The log-probability of each target given its source: at most 0, higher is better.
 
-        Both texts are sentences separated by line ends, the last one and as many as the system reads before it. Where
-        the decoder writes the previous sentences too, the sum is over these and the sentence. CADec reads the base's
-        own translation of the sentence as its draft, whatever the target is.
+        Both texts are sentences separated by line ends: the last one is scored, the others are its context. Where the
+        decoder writes the previous sentences too, the log-probability is that of all. CADec's draft of the sentence is
+        the base's own translation, whatever the target is.
+
+        Raises:
+            InputError: the frozen encoder cannot read a source.
         """
         found = [Passage.of(pair) for pair in pairs]
-        rows = self.reader.rows(found)
-        if self.shape.system == CADEC:
-            drafts = self.draft([one.source[-1] for one in found], batch_size=batch_size)
-            rows = [with_draft(row, draft) for row, draft in zip(rows, drafts, strict=True)]
+        rows = self._rows(found, self._drafts_of(found, batch_size=batch_size))
         lengths = [row.length for row in rows]
         return in_batches(rows, lengths, self._log_probabilities, batch_size=batch_size, advance=advance)
 
@@ -147,8 +169,12 @@ class Translator:
             [LogProbability(-cost, n) for cost, n in zip(costs.double().sum(1).tolist(), counts.tolist(), strict=True)]
         )
 
+    def _drafts_of(self, found: Sequence[Passage], *, batch_size: int) -> list[list[int]] | None:
+        """CADec's draft of the last sentence of each passage; None for other systems."""
+        return self.draft([one.source[-1] for one in found], batch_size=batch_size) if self.shape.cadec else None
+
     def draft(self, sentences: Sequence[str], *, batch_size: int) -> list[list[int]]:
-        """CADec's draft of each sentence, in pieces: the base's best translation without context; found once."""
+        """CADec's draft of each sentence, in pieces: the base's best translation without context. Drafts are cached."""
         wanted = [one for one in dict.fromkeys(sentences) if one not in self._drafts]
         made = self.draft_pieces(self.reader.pieces.encode(wanted), batch_size=batch_size)
         self._drafts |= zip(wanted, made, strict=True)
@@ -205,16 +231,19 @@ class Translator:
         batch_size: int = BATCH_SIZE,
         advance: Advance | None = None,
     ) -> list[list[str]]:
-        """Translations of the sentences of each document, from the first to the last; an empty one stays empty.
+        """Translate each document from the first sentence to the last; an empty sentence stays empty.
 
-        The previous target sentences are the model's own translations, and are not changed.
+        The previous target sentences are the model's own translations, which are not revised.
 
         Args:
             documents: source sentences.
-            beam: hypotheses that are kept.
-            penalty: exponent of the length by which a hypothesis' log-probability is divided.
-            batch_size: sentences of different documents that are translated together.
+            beam: the number of hypotheses kept.
+            penalty: log-probabilities are divided by length to this power.
+            batch_size: the number of sentences, of different documents, that are translated together.
             advance: called with the number of sentences that were translated since the last call.
+
+        Raises:
+            InputError: the frozen encoder cannot read a sentence; see `check_sources`.
         """
         made: list[list[str]] = [[] for _ in documents]
         reads = self.reader.reads
@@ -234,8 +263,8 @@ class Translator:
         self, found: Sequence[Passage], *, beam: int, penalty: float, batch_size: int, advance: Advance | None
     ) -> list[str]:
         there = [one for one in found if one.source[-1].strip()]
-        drafts = self.draft([one.source[-1] for one in there], batch_size=batch_size) if self.shape.cadec else None
-        rows = list(zip(self.reader.rows(there, drafts), there, strict=True))
+        drafts = self._drafts_of(there, batch_size=batch_size)
+        rows = list(zip(self._rows(there, drafts), there, strict=True))
 
         def run(some: Sequence[tuple[Row, Passage]]) -> list[str]:
             with torch.inference_mode():
@@ -252,7 +281,7 @@ class Translator:
 
 
 def costs_of(network: Network, batch: Batch, *, smoothing: float = 0.0) -> torch.Tensor:
-    """The cross entropy of each piece of the targets in nats (batch, pieces), 0 for padding; labels may be smoothed."""
+    """The cross entropy of each target piece in nats (batch, pieces), 0 for padding; smoothing: of the labels."""
     return torch.nn.functional.cross_entropy(
         network(batch).float().transpose(1, 2),
         batch.target[:, 1:],

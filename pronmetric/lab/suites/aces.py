@@ -22,8 +22,9 @@ from pronmetric.lab.suites.contrastive import (
     Verdict,
     no_documents,
     no_translations,
+    strict_verdicts,
+    target_language,
 )
-from pronmetric.lab.suites.contrastive import judge as strict
 from pronmetric.pronouns import tables
 from pronmetric.pronouns.languages import ENGLISH, Language, language
 from pronmetric.text.entry import Entry, read_table
@@ -47,7 +48,7 @@ OF_PRONOUNS = (
     "commonsense-",
     "ambiguous-translation-wrong-gender-",
 )
-"""The beginnings of the names of phenomena of pronouns and coreference."""
+"""Prefixes of the phenomena of pronouns and coreference."""
 _CATEGORIES: Mapping[str, str] = {
     "addition": "addition",
     "omission": "omission",
@@ -85,8 +86,8 @@ better. Accuracy by phenomenon, by category of ACES and by language pair; as in 
 minus that of the others, for a category the mean over its phenomena, and the ACES score their weighted sum.
 --model judges the phenomena of pronouns and coreference (anaphoric_*, pleonastic_it*, coreference-*, commonsense-*,
 ambiguous-translation-wrong-gender-*) of the pairs into its language; the others are left out, counted.
-SPAN-ACES: accuracy by whether the marked words of the incorrect translation contain a pronoun, for languages with a
-table of pronouns.""",
+SPAN-ACES: also accuracy by whether the marked words of the incorrect translation contain a pronoun, for languages that
+have a table of pronouns.""",
 )
 
 
@@ -94,7 +95,7 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
     """The items of a set: the good and the incorrect translation of a source.
 
     Raises:
-        InputError: with the line, where a column is missing, a language pair is none, or a mark is not closed.
+        InputError: with the line, where a column is missing, a language pair is malformed, or a mark is not closed.
     """
     no_documents(path, reading)
     first: dict[tuple[str, str], str] = {}
@@ -109,9 +110,7 @@ def _rows(path: str | Path) -> Iterator[Entry]:
 
 def _item(entry: Entry, number: int, first: dict[tuple[str, str], str]) -> Item:
     pair, source, phenomenon = (entry.string(key) for key in (PAIR, SOURCE, PHENOMENON))
-    target = pair.partition("-")[2]
-    if not target:
-        entry.fail(f'"{PAIR}" must be a language pair such as "de-en", got "{pair}"')
+    target = target_language(entry, PAIR)
     category = next((name for start, name in _CATEGORIES.items() if phenomenon.startswith(start)), _REST)
     id = str(number)
     return Item(
@@ -126,7 +125,7 @@ def _item(entry: Entry, number: int, first: dict[tuple[str, str], str]) -> Item:
 
 
 def _marked(entry: Entry, code: str) -> dict[str, str]:
-    """Whether the marked words contain a pronoun; nothing without marks or without a table of the language."""
+    """The group by whether the marked words contain a pronoun; none without marks or a table of the language."""
     if not entry.get(ANNOTATED):
         return {}
     text, spans = _unmarked(entry, entry.string(ANNOTATED))
@@ -160,7 +159,7 @@ def _unmarked(entry: Entry, annotated: str) -> tuple[str, list[tuple[int, int]]]
 
 def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
     """The verdicts; tau of each category, and the ACES score where all categories are there."""
-    verdicts = strict(items, scores)
+    verdicts = strict_verdicts(items, scores)
     by_category: dict[str, dict[str, list[Verdict]]] = {}
     for one in verdicts:
         by_category.setdefault(one.groups[CATEGORY], {}).setdefault(one.groups[BY], []).append(one)
@@ -171,14 +170,12 @@ def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> 
     return Judged(verdicts, further)
 
 
+judge_translations = no_translations
+
+
 def _tau(verdicts: Sequence[Verdict]) -> float:
     return _mean([1.0 if one.right else -1.0 for one in verdicts])
 
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
-
-
-def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:
-    """Translations are not judged here: raises InputError."""
-    no_translations(ABOUT.name, translations)

@@ -6,8 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pronmetric.errors import InputError, MissingExtra
-from pronmetric.lab.suites.contrastive import Item
+from pronmetric.lab.suites.contrastive import About, Item
 from pronmetric.text.lines import read_lines
+
+
+def language_of(items: Sequence[Item], about: About) -> str | None:
+    """The language of the candidates, else the suite's first one; None where there are several or it is unknown."""
+    languages = {item.language for item in items if item.language} or set(about.targets[:1])
+    return languages.pop() if len(languages) == 1 else None
 
 
 def bleu(items: Sequence[Item], translations: str | Path, *, language: str | None) -> dict[str, object]:

@@ -26,6 +26,7 @@ from pronmetric.lab.suites.contrastive import (
     last,
     linked,
     no_documents,
+    read_objects,
     read_translations,
     verdict,
 )
@@ -74,15 +75,7 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
 
 def _entries(path: str | Path, reading: Reading) -> list[tuple[Item, Entry]]:
     no_documents(path, reading)
-    by_id: dict[str, tuple[Item, Entry]] = {}
-    for entry in read_entries(path):
-        item = _item(entry, reading.context)
-        if item.id in by_id:
-            entry.fail(f'duplicate id "{item.id}"')
-        by_id[item.id] = item, entry
-    if not by_id:
-        raise InputError("no items: expected one JSON object a line", file=path)
-    return list(by_id.values())
+    return read_objects(path, lambda entry: _item(entry, reading.context))
 
 
 def _item(entry: Entry, size: int) -> Item:

@@ -21,9 +21,9 @@ from pronmetric.lab.suites.contrastive import (
     no_documents,
     no_translations,
     read_list,
+    strict_verdicts,
     verdict,
 )
-from pronmetric.lab.suites.contrastive import judge as strict
 from pronmetric.text.entry import Entry
 
 SEPARATOR = " _eos "
@@ -82,7 +82,7 @@ def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> 
     verdicts = tuple(
         verdict(item, int(np.argmax(values)) == item.right) for item, values in zip(items, scores, strict=True)
     )
-    sharp = sum(one.right for one in strict(items, scores))
+    sharp = sum(one.right for one in strict_verdicts(items, scores))
     return Judged(
         verdicts,
         {
@@ -93,6 +93,4 @@ def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> 
     )
 
 
-def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:
-    """Translations are not judged here: raises InputError."""
-    no_translations(ABOUT.name, translations)
+judge_translations = no_translations

@@ -22,8 +22,8 @@ from pronmetric.lab.suites.contrastive import (
     Scores,
     Verdict,
     read_list,
+    strict_verdicts,
 )
-from pronmetric.lab.suites.contrastive import judge as strict
 from pronmetric.text.entry import Entry
 from pronmetric.text.lines import iter_lines, read_lines
 
@@ -113,7 +113,7 @@ def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> 
         for item, values in zip(items, scores, strict=True)
         if judging.pronouns is None or _reference_pronoun(item) in judging.pronouns
     ]
-    verdicts = strict([item for item, _ in kept], [values for _, values in kept])
+    verdicts = strict_verdicts([item for item, _ in kept], [values for _, values in kept])
     counts = Counter((verdict.groups[DISTANCE], verdict.groups[PAIR]) for verdict in verdicts)
     by_distance: dict[str, dict[str, int]] = {}
     for (distance, pair), count in sorted(counts.items()):

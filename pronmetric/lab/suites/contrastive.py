@@ -6,7 +6,7 @@ scores that one better than the others. A generation suite looks for forms in a 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
@@ -15,6 +15,7 @@ from pronmetric.alignment.links import from_pharaoh
 from pronmetric.errors import InputError
 from pronmetric.text import strict_json
 from pronmetric.text.entry import Entry, kind
+from pronmetric.text.entry import read as read_entries
 from pronmetric.text.lines import read_lines
 
 Scores = Sequence[float]
@@ -142,14 +143,25 @@ class Suite(Protocol):
         """The verdicts on generated translations."""
 
 
-def judge(items: Sequence[Item], scores: Sequence[Scores]) -> tuple[Verdict, ...]:
+def strict_verdicts(items: Sequence[Item], scores: Sequence[Scores]) -> tuple[Verdict, ...]:
     """The verdicts where the right candidate must be strictly better than every other.
 
     >>> item = Item("1", (Candidate("It left.", "Er ging."), Candidate("It left.", "Sie ging.")))
-    >>> [judge([item], [s])[0].right for s in ((-1.0, -2.0), (-1.0, -1.0))]
+    >>> [strict_verdicts([item], [s])[0].right for s in ((-1.0, -2.0), (-1.0, -1.0))]
     [True, False]
     """
     return tuple(verdict(item, item.better_than_all(values)) for item, values in zip(items, scores, strict=True))
+
+
+def judge_scores(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
+    """`Suite.judge` of suites without further figures: the right candidate must be strictly better than every other."""
+    return Judged(strict_verdicts(items, scores))
+
+
+def no_translations(path: str | Path, translations: str | Path, judging: Judging) -> NoReturn:
+    """`Suite.judge_translations` of suites that judge scores only: raises InputError."""
+    message = "this suite judges scores of its candidates, not translations; give `scores=`"
+    raise InputError(message, file=translations)
 
 
 def judge_copies(items: Sequence[Item], scores: Sequence[Scores], *, copies: str, cure: str) -> Judged:
@@ -161,7 +173,7 @@ def judge_copies(items: Sequence[Item], scores: Sequence[Scores], *, copies: str
     pairs = [(item, values) for item, values in zip(items, scores, strict=True) if len(item.candidates) > 1]
     if not pairs:
         raise InputError(f"no item has {copies} to score; {cure}")
-    verdicts = judge([item for item, _ in pairs], [values for _, values in pairs])
+    verdicts = strict_verdicts([item for item, _ in pairs], [values for _, values in pairs])
     return Judged(verdicts, {f"items without {copies}, left out": len(items) - len(pairs)})
 
 
@@ -223,11 +235,34 @@ def read_translations(path: str | Path, expected: int, *, blank: bool) -> list[s
     return lines
 
 
-def no_translations(name: str, translations: str | Path) -> NoReturn:
-    """Refuse generated translations for a suite that judges scores only."""
-    raise InputError(
-        f"the suite {name} judges scores of its candidates, not translations; give `scores=`", file=translations
-    )
+def target_language(entry: Entry, key: str) -> str:
+    """The target language of a language pair such as "de-en".
+
+    Raises:
+        InputError: with the line, where it is no pair.
+    """
+    pair = entry.string(key)
+    target = pair.partition("-")[2]
+    if not target:
+        entry.fail(f'"{key}" must be a language pair such as "de-en", got "{pair}"')
+    return target
+
+
+def read_objects(path: str | Path, make: Callable[[Entry], Item]) -> list[tuple[Item, Entry]]:
+    """The item of each object of a JSONL file, which `make` makes, and the object.
+
+    Raises:
+        InputError: with the line, where an id is there twice or `make` refuses an object; a file without objects.
+    """
+    by_id: dict[str, tuple[Item, Entry]] = {}
+    for entry in read_entries(path):
+        item = make(entry)
+        if item.id in by_id:
+            entry.fail(f'duplicate id "{item.id}"')
+        by_id[item.id] = item, entry
+    if not by_id:
+        raise InputError("no items: expected one JSON object a line", file=path)
+    return list(by_id.values())
 
 
 def read_list(path: str | Path, expected: str) -> list[Entry]:

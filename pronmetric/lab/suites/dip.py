@@ -1,30 +1,26 @@
-"""DiP (Jwalapuram et al. 2020), discourse phenomena of translation: references against wrong ones, by phenomenon.
+"""DiP (Jwalapuram et al. 2020), discourse phenomena in translation: references against wrong versions, by phenomenon.
 
-Its files are not published any more; this reads the entries that `pronmetric suite build wmt` writes by the rules of
-the same authors, to which other phenomena may be added.
+Its files are no longer available; this reads the format of `pronmetric suite build wmt`, which follows the rules of the
+same authors, with a key for other phenomena.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from pronmetric.errors import InputError
 from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
     Item,
-    Judged,
-    Judging,
     Reading,
-    Scores,
+    judge_scores,
     last,
     no_documents,
     no_translations,
+    read_objects,
+    target_language,
 )
-from pronmetric.lab.suites.contrastive import judge as strict
 from pronmetric.text.entry import Entry
-from pronmetric.text.entry import read as read_entries
 
 BY, PAIR, LANGUAGES = "phenomenon", "pronoun pair", "language pair"
 PHENOMENA = ANAPHORA, COHESION, COHERENCE, CONNECTIVES = (
@@ -41,12 +37,12 @@ ABOUT = About(
     phenomena=", ".join(PHENOMENA),
     judged=("scores",),
     by=BY,
-    text="""Set: the files of the benchmark are not published any more; the format is that of `suite build wmt`, JSONL,
-an object a line:
+    text="""Set: the files of the benchmark are no longer available; the format is that of `suite build wmt`, JSONL, an
+object a line:
   {"id", "lp": "de-en", "phenomenon", "source", "source_context": [sentences], "reference",
    "reference_context": [sentences], "noisy_reference", "right", "wrong", "doc"}
-The phenomenon is anaphora (also where it is absent), lexical consistency, coherence and readability, or discourse
-connectives; other keys are not read. "noisy_reference" is the wrong translation; "right" is the reference's pronoun
+The phenomenon is anaphora (the default), lexical consistency, coherence and readability, or discourse connectives;
+other keys are not read. "noisy_reference" is the wrong translation; "right" is the reference's pronoun
 and "wrong" that of the wrong translation. The contexts, "right", "wrong" and "doc" may be absent.
 One score for each line: the reference, then the wrong translation, both after the reference's context. An item is
 right if the reference scores strictly better. Accuracy by phenomenon, language pair and pronoun pair; intervals are
@@ -62,22 +58,11 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
         InputError: with the line, where a key is missing, a value is of another kind, or an id is there twice.
     """
     no_documents(path, reading)
-    by_id: dict[str, Item] = {}
-    for entry in read_entries(path):
-        item = _item(entry, reading.context)
-        if item.id in by_id:
-            entry.fail(f'duplicate id "{item.id}"')
-        by_id[item.id] = item
-    if not by_id:
-        raise InputError("no items: expected one JSON object a line", file=path)
-    return tuple(by_id.values())
+    return tuple(item for item, _ in read_objects(path, lambda entry: _item(entry, reading.context)))
 
 
 def _item(entry: Entry, size: int) -> Item:
-    id, pair = entry.identity(), entry.string("lp")
-    target = pair.partition("-")[2]
-    if not target:
-        entry.fail(f'"lp" must be a language pair such as "de-en", got "{pair}"')
+    id, target = entry.identity(), target_language(entry, "lp")
     phenomenon = ANAPHORA if entry.get("phenomenon") is None else entry.one_of("phenomenon", PHENOMENA)
     contexts = [last(entry.sentences(f"{side}_context"), size) for side in ("source", "reference")]
     right, wrong = entry.label("right"), entry.label("wrong")
@@ -86,18 +71,12 @@ def _item(entry: Entry, size: int) -> Item:
         candidates=tuple(
             Candidate(entry.text("source"), entry.text(key), *contexts) for key in ("reference", "noisy_reference")
         ),
-        groups={BY: phenomenon, LANGUAGES: pair} | ({PAIR: f"{right}:{wrong}"} if right and wrong else {}),
+        groups={BY: phenomenon, LANGUAGES: entry.string("lp")}
+        | ({PAIR: f"{right}:{wrong}"} if right and wrong else {}),
         document=entry.label("doc") or id,
         language=target,
         of_pronouns=phenomenon == ANAPHORA,
     )
 
 
-def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
-    """The verdicts by the scores."""
-    return Judged(strict(items, scores))
-
-
-def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:
-    """Translations are not judged here: raises InputError."""
-    no_translations(ABOUT.name, translations)
+judge, judge_translations = judge_scores, no_translations

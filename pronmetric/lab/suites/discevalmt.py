@@ -22,9 +22,9 @@ from pronmetric.lab.suites.contrastive import (
     Scores,
     Verdict,
     no_documents,
+    strict_verdicts,
     verdict,
 )
-from pronmetric.lab.suites.contrastive import judge as strict
 from pronmetric.text import strict_json
 from pronmetric.text.entry import Entry, kind
 from pronmetric.text.lines import read_lines
@@ -104,7 +104,7 @@ def _item(id: str, source: Sequence[str], target: Entry, right: str, groups: dic
 
 def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
     """The verdicts; which blocks are entirely right; for anaphora, right and wrong pairs by type and degree."""
-    return _judged(strict(items, scores), judging)
+    return _judged(strict_verdicts(items, scores), judging)
 
 
 def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:

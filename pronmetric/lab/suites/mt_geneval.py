@@ -1,7 +1,7 @@
 """MT-GenEval (Currey et al., EMNLP 2022): gender in translation from English, from the sentence or the one before it.
 
-The counterfactual part has each sentence for a man and for a woman, in two pairs of files; the contextual part has a
-source in which the previous sentence shows the gender, with the right and the flipped translation.
+The counterfactual part has each sentence in a masculine and a feminine version, in two pairs of files. In the
+contextual part the previous source sentence shows the gender, and there are the right and the flipped translation.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from pronmetric.lab.suites.contrastive import (
     Verdict,
     no_documents,
     read_translations,
+    strict_verdicts,
     verdict,
 )
-from pronmetric.lab.suites.contrastive import judge as strict
 from pronmetric.lab.suites.other_gender import FEMALE, GENDERS, MALE, class_name
 from pronmetric.pronouns.finder import find
 from pronmetric.text.lines import read_lines
@@ -147,7 +147,7 @@ def _parallel(files: Sequence[Path]) -> list[tuple[str, ...]]:
 
 def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
     """The verdicts; of the counterfactual part also how many sentences have both genders right."""
-    verdicts = strict(items, scores)
+    verdicts = strict_verdicts(items, scores)
     return Judged(verdicts, _both(verdicts) if items[0].groups[PART] == COUNTERFACTUAL else {})
 
 

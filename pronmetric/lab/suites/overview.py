@@ -35,9 +35,9 @@ class SetFile:
 
 @dataclass(frozen=True, slots=True)
 class Judgments:
-    """The verdicts of each metric on the items of a set, None where these lack what the metric needs.
+    """The verdicts of each metric on the items of a set; None where the items lack what the metric needs.
 
-    left_out: further items, which the metric of pronouns does not judge.
+    left_out: the number of other items, which the metric of pronouns does not judge.
     """
 
     of: SetFile
@@ -64,7 +64,7 @@ def read_sets(path: str | Path, suites: Mapping[str, Suite]) -> list[SetFile]:
 
 
 def format_overview(judged: Sequence[Judgments]) -> str:
-    """The table: a line for each phenomenon of each set, and for all of them where there are several.
+    """The table: a line for each phenomenon of each set, after one for all of them where there are several.
 
     A cell is the accuracy in percent with its 95 % interval over documents, "-" where a metric does not apply.
     """

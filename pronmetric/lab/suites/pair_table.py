@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
     Item,
-    Judged,
-    Judging,
     Reading,
-    Scores,
+    judge_scores,
     last,
     no_documents,
     no_translations,
 )
-from pronmetric.lab.suites.contrastive import judge as strict
 from pronmetric.text.entry import Entry, read_table
 from pronmetric.text.sentences import split_sentences
 
@@ -72,11 +68,4 @@ def _cell(entry: Entry, key: str) -> str:
     return entry.text(key) if key in entry.record else ""
 
 
-def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
-    """The verdicts by the scores."""
-    return Judged(strict(items, scores))
-
-
-def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:
-    """Translations are not judged here: raises InputError."""
-    no_translations(ABOUT.name, translations)
+judge, judge_translations = judge_scores, no_translations

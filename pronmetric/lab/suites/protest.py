@@ -1,8 +1,8 @@
 """PROTEST (Guillou and Hardmeier, LREC 2016): hand-picked pronouns by function, with judged translations of systems.
 
-The published file is an SQLite database (version 1.1 of the tables). A reference is scored against the translations of
-systems whose pronoun annotators call bad. New translations are compared with the reference at the pronoun and, where
-agreement is required, at the head of its antecedent, after the automatic evaluation of the paper.
+The published file is an SQLite database (version 1.1 of the tables). A reference is scored against the systems'
+translations whose pronoun was judged bad. New translations are compared with the reference at the pronoun and, where
+agreement is required, at the head of its antecedent, as in the paper's automatic evaluation.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ ABOUT = About(
     by=CATEGORY,
     text="""Set: the SQLite database of bitbucket.org/lianeg/protest, version 1.1 of its tables. The reference is the
 target corpus without pronoun candidates.
-One score for each line: the reference's sentence, then the other sentences of systems whose pronoun more annotators
-call bad than ok, each once. An item is right if the reference scores strictly better than all. Examples without a bad
+One score for each line: the reference, then each different translation of a system whose pronoun was judged bad by more
+annotators than ok. An item is right if the reference scores strictly better than all of these. Examples without a bad
 translation are left out (counted).
 --translations: one line for each sentence of the source corpus; --alignment FILE: word alignments (s-t s-t ..., from
 0) of its blank-separated words. An example is right if a translation of the pronoun is also one in the reference,
@@ -78,8 +78,8 @@ class _Category(NamedTuple):
 class _Example:
     """A pronoun of the source and its translations.
 
-    bad: the target corpora whose translation is called bad. antecedents: the places of their heads, by number. wanted:
-    the reference's words, lower-cased, by the number of the antecedent (None: the pronoun).
+    antecedents: the places of their heads, by number. wanted: the reference's words, lower-cased, by the number of the
+    antecedent (None: the pronoun).
     """
 
     item: Item
@@ -135,7 +135,7 @@ class _Database:
         return self.sentences[corpus, line]
 
     def start(self, line: int) -> int:
-        """The first line of the document of a line; 0 where no document contains it."""
+        """The first line of the document that contains a line; 0 where there is none."""
         spans = ((one.whole("start"), one.whole("end")) for one in self.tables["documents"] if self._of_source(one))
         return max((start for start, end in spans if start <= line <= end), default=0)
 

@@ -1,13 +1,12 @@
-"""WinoBias (Zhao et al., NAACL 2018): English sentences with an occupation and a pronoun, along a stereotype or not.
+"""WinoBias (Zhao et al., NAACL 2018): English sentences with an occupation and a pronoun, with or against a stereotype.
 
-A sentence is scored against its copy with the other gender in the marked pronouns. Both are right English, so that the
-figures are of what a metric prefers: without a bias they are the same along the stereotype and against it.
+A sentence is scored against its copy with the other gender in the marked pronouns. Both are correct English, so that
+accuracy shows what a metric prefers: without a bias it is the same with the stereotype and against it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from pronmetric.errors import InputError
@@ -15,14 +14,11 @@ from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
     Item,
-    Judged,
-    Judging,
     Reading,
-    Scores,
+    judge_scores,
     no_documents,
     no_translations,
 )
-from pronmetric.lab.suites.contrastive import judge as strict
 from pronmetric.lab.suites.other_gender import GENDERS, class_name, with_other_gender
 from pronmetric.pronouns.finder import Occurrence, find
 from pronmetric.text.lines import iter_lines
@@ -43,9 +39,9 @@ ABOUT = About(
 of github.com/uclanlp/corefBias, WinoBias/wino/data: one sentence a line, with brackets around the occupation and its
 pronouns. One score for each line: the sentence, then its copy with the other gender in the pronouns in brackets. An
 item is right if the sentence scores strictly better.
-No pronoun of these sentences is wrong: a metric without a bias has the same figure in a pro_stereotyped file as in the
-anti_stereotyped one, and a high figure in the first alone is the stereotype. Accuracy by stereotype and type, which
-are in the name of the file, and by the gender of the pronouns. The sets have no context.""",
+No pronoun of these sentences is wrong: a metric without bias has the same accuracy on a pro_stereotyped file as on the
+anti_stereotyped one; if it is high on the first alone, the metric prefers the stereotype. Accuracy by stereotype and
+type, which are in the name of the file, and by the gender of the pronouns. The sets have no context.""",
 )
 
 
@@ -91,11 +87,4 @@ def _without_brackets(line: str) -> tuple[str, set[int]]:
     return text, starts
 
 
-def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
-    """The verdicts by the scores."""
-    return Judged(strict(items, scores))
-
-
-def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:
-    """Translations are not judged here: raises InputError."""
-    no_translations(ABOUT.name, translations)
+judge, judge_translations = judge_scores, no_translations

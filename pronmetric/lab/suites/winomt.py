@@ -1,7 +1,7 @@
 """WinoMT (Stanovsky et al., ACL 2019): English sentences with an occupation whose gender a pronoun shows.
 
-Translations are judged by the gender of the occupation in a parse of them. English scores compare a sentence with its
-copy with the other gender: figures of what a metric prefers, as in `winobias`.
+Translations are parsed and judged by the gender of the occupation. Scores of the English sentences are compared with
+those of copies with the other gender; they show what a metric prefers, as in `winobias`.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ ABOUT = About(
 --translations FILE: the translations, parsed into CoNLL-U by any tool, one sentence for each item; --alignment FILE:
 word alignments (s-t s-t ..., from 0) of the blank-separated source and the words of the parse. The gender of a
 translation is the most common Gender of the words that are linked to the occupation or the article before it; an item
-is right if it is the one of the set, and without a Gender it is wrong. Accuracy in total and by gender; F1 of both
-genders and their difference, Delta G of the paper. Its Delta S is the accuracy in en_pro.txt minus that in
+is right if that is the gender in the set, and wrong if there is no Gender. Accuracy in total and by gender; F1 of both
+genders and their difference, the paper's Delta G. The paper's Delta S is the accuracy on en_pro.txt minus that on
 en_anti.txt.
 --scores, --model: one score for the English sentence, then one for its copy with the other gender in the pronouns of
 the set's gender; sentences without such a pronoun have no copy and are left out (counted). No pronoun is wrong here: a
-metric without a bias has the same figure for men and women, and in en_pro.txt as in en_anti.txt. No context.""",
+metric without bias has the same accuracy for men and women, and on en_pro.txt as on en_anti.txt. No context.""",
 )
 
 
@@ -91,7 +91,7 @@ def _rows(path: str | Path) -> Iterator[_Row]:
             entry.string("sentence"),
         )
         words = tuple(sentence.split(" "))
-        if not (index.isascii() and index.isdigit() and int(index[:9]) < len(words)):
+        if not (index.isascii() and index.isdigit() and len(index) < 10 and int(index) < len(words)):
             entry.fail(f'"index" must be the place of a word, from 0 to {len(words) - 1}, got {index[:20]!r}')
 
         def of_gender(found: Occurrence, gender: str = gender) -> bool:

@@ -18,7 +18,13 @@ def test_the_page_has_both_macro_averages_and_names_the_models_that_are_missing(
     text = pronoun_prediction.page({"date": "d", "command": "c", "data": data, "models": {"maxent": model}})
     assert "| maxent | 16.67 | 75.00 | 20.00 | 89.13 | 60.0 | 90.0 | 12 |" in text
     assert "| train | 1,234 | 30 | 0 | 1,000 |" in text and "macro R of 2 classes" in text
-    assert "Not run: majority, baseline, svm" in text and "22.2. The second one" in " ".join(text.split())
+    words = " ".join(text.split())
+    assert "Not run: majority, baseline, svm" in text and "at most 22.2 here. The second one" in words
+    assert "attention: 8 epochs. `docs" in words
+    text = pronoun_prediction.page(
+        {"date": "d", "command": "c", "data": data, "models": {"maxent": model}, "encoder": "mbert"}
+    )
+    assert "encoder: mbert, 2 epochs and 12 words on each side. `docs" in " ".join(text.split())
 
 
 @pytest.mark.parametrize(

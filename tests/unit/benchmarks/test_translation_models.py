@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
+
 from benchmarks.checkpoint import translation_models
+from pronmetric.errors import PronmetricError
 from tests.tools import artificial_language as language
 
 
@@ -26,3 +32,17 @@ def test_each_system_is_one_of_the_settings() -> None:
         for override in overrides:
             key = override.partition("=")[0]
             assert key in ("init", "frozen", "draft.corrupted") or key.removeprefix("nmt.") in fields
+
+
+def test_a_system_that_starts_from_the_base_runs_it_first() -> None:
+    assert translation_models.with_base(["concat21", "cadec, p = 0"]) == ["none", "concat21", "cadec, p = 0"]
+    assert translation_models.with_base(["concat21"]) == ["concat21"]
+
+
+def test_figures_of_other_settings_are_not_continued(tmp_path: Path) -> None:
+    path, settings = tmp_path / "figures.json", {"documents": 50, "overrides": ["seed=1"]}
+    assert translation_models.read_figures(path, settings) == {}
+    path.write_text(json.dumps({**settings, "systems": {"none": 1}}))
+    assert translation_models.read_figures(path, settings) == {"none": 1}
+    with pytest.raises(PronmetricError, match="its figures are of documents 50, not 60: give another --work"):
+        translation_models.read_figures(path, {**settings, "documents": 60})

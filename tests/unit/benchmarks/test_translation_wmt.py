@@ -13,9 +13,11 @@ from pronmetric.errors import PronmetricError
 
 def test_the_page_has_bleu_and_pronoun_scores_beside_each_other() -> None:
     scores = {"score": 81.26, "errors": 12.5, "bleu": 3.21, "chrf": 20.0, "exact": 40.04}
-    pairs = {"de-en": {"sentences": 7000, "systems": {"none": scores}}}
+    poor = {**scores, "score": None, "exact": None}  # translations without pronouns
+    pairs = {"de-en": {"sentences": 7000, "systems": {"none": scores, "concat21": poor}}}
     text = translation_wmt.page({"date": "d", "command": "c", "overrides": ["seed=2"], "pairs": pairs})
-    assert "| de-en | 7,000 | none | 3.2 | 20.0 | 81.3 | 12.5 | 40.0 |" in text and "(seed=2)" in text
+    assert "| de-en | 7,000 | none | 3.2 | 20.0 | 81.3 | 12.5 | 40.0 |" in text
+    assert "| de-en | 7,000 | concat21 | 3.2 | 20.0 | - | 12.5 | - |" in text and "(seed=2)" in text
 
 
 def test_training_takes_the_other_years_and_the_parallel_text(tmp_path: Path) -> None:
@@ -27,12 +29,13 @@ def test_training_takes_the_other_years_and_the_parallel_text(tmp_path: Path) ->
         folder = tmp_path / "data" / "wmt" / f"wmt{year[2:]}-news-systems" / "txt"
         for name, line in (("sources", "src.de"), ("references", "ref.A.en"), ("system-outputs", "hyp.S.en")):
             (folder / name).mkdir(parents=True)
-            (folder / name / f"newstest{year}.de-en.{line}").write_text(f"{name} {year}\n")
+            (folder / name / f"newstest{year}.de-en.{line}").write_text(f"{name} {year}\n" * 22)
     train = list(translation_wmt.rows(tmp_path, "de-en", "train"))
-    assert [row.source for row in train] == ["sources 2021"] + ["Die Lampe"] * 21
-    assert {row.doc for row in train[1:]} == {"wmt21.de-en.0", "wmt21.de-en.1"}
-    (test,) = translation_wmt.rows(tmp_path, "de-en", "test")
-    assert (test.source, test.target) == ("sources 2022", "references 2022")
+    assert [row.source for row in train] == ["sources 2021"] * 22 + ["Die Lampe"] * 21
+    assert len({row.doc for row in train[:22]}) == 2 and train[19].doc != train[20].doc  # the file names no documents
+    assert {row.doc for row in train[22:]} == {"wmt21.de-en.0", "wmt21.de-en.1"}
+    test = list(translation_wmt.rows(tmp_path, "de-en", "test"))
+    assert (test[0].source, test[0].target) == ("sources 2022", "references 2022") and len(test) == 22
     shutil.rmtree(tmp_path / "data" / "wmt" / "wmt22-news-systems")
     with pytest.raises(PronmetricError, match="no test sentences of de-en in"):
         translation_wmt.write_data(tmp_path, "de-en", tmp_path)

@@ -115,10 +115,14 @@ def test_a_classifier_learns_and_is_read_again(
     model, out = tmp_path / "model", tmp_path / "out"
     flags = ["--pair", "de-en", str(data), "--dev", str(data), "-o", str(model), "--classifier", kind]
     assert main(["clpp", "train", *flags]) == 0
-    assert "macro R of classes there" in capsys.readouterr().out
+    assert "macro R of gold classes" in capsys.readouterr().out
     assert sorted(path.name for path in model.iterdir()) == ["clpp.yaml", "features.json", "model.safetensors"]
     assert main(["clpp", "predict", str(model), str(data), "-o", str(out)]) == 0
     assert [line.split("\t")[0] for line in out.read_text().splitlines()] == [label for label, *_ in ROWS * 4]
+    unknown = tmp_path / "unknown.data"
+    unknown.write_text(data.read_text().replace("OTHER\t", "?\t"))  # labels are not read
+    assert main(["clpp", "predict", str(model), str(unknown), "-o", str(tmp_path / "same")]) == 0
+    assert (tmp_path / "same").read_bytes() == out.read_bytes()
     assert main(["clpp", "score", "--pair", "de-en", str(data), str(out)]) == 0
     assert "Accuracy = 24/24 = 100.00%" in capsys.readouterr().out
     assert main(["clpp", "train", *flags]) == 1

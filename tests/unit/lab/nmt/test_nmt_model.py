@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from pronmetric.lab.nmt.network import CONTEXT, SOURCE, Memories, Network
 from pronmetric.lab.nmt.pieces import BEGIN, END, SEPARATOR, Pieces
 from pronmetric.lab.nmt.search import search
 from pronmetric.lab.nmt.settings import Shape
+from pronmetric.lab.nmt.training import _rows
 from pronmetric.lab.nmt.translator import Translator
 from pronmetric.nn.encoder import HuggingFaceEncoder
 
@@ -185,7 +187,7 @@ def test_the_combinations_are_those_of_the_papers() -> None:
     shares = {
         round(float(((dropped(x, [first, second]) - x - second) / (first - second)).mean()), 3) for _ in range(40)
     }
-    assert shares == {0.0, 0.5, 1.0}
+    assert shares == {0.0, 1.0}
 
 
 def test_a_gru_reads_a_padded_text_like_a_short_one() -> None:
@@ -259,6 +261,31 @@ def test_the_drafts_of_cadec_are_those_of_its_base_and_do_not_depend_on_the_cand
     texts = base.translate([[one] for one in sentences], beam=4, penalty=1.0)
     assert [model.reader.pieces.decode(draft) for draft in drafts] == [text for (text,) in texts]
     assert len(model._drafts) == 2
+
+
+def test_the_base_of_cadec_has_no_dropout_in_training() -> None:
+    """Neither its layers nor the embeddings that it reads: it gives the same states as in the search for a draft."""
+    model = make(cadec=True, dropout=0.5)
+    batch = model.reader.pad(model.reader.rows([model_passage(PAIRS[0])], [[7, 8]]))
+    expected = model.network.encode(batch)
+    model.network.train()
+    assert all(
+        torch.equal(expected[name].states, memory.states) for name, memory in model.network.encode(batch).items()
+    )
+    first, second = (model.network(batch) for _ in range(2))
+    assert not torch.equal(first, second)  # the second decoder has
+
+
+def test_a_sentence_that_is_too_long_for_the_frozen_encoder_is_refused_or_left_out(tmp_path: Path) -> None:
+    model = make_fused(tmp_path)
+    long = model_passage((f"the lamp\n{'old ' * 600}", "die Lampe\nalt"))
+    short = model_passage((f"{'old ' * 600}\nthe lamp", "alt\ndie Lampe"))  # its context is left out
+    counts: Counter[str] = Counter()
+    (kept,) = _rows(model, [long, short], most=2000, counts=counts)
+    assert kept.bert == model.reader.rows([model_passage(("the lamp", "die Lampe"))])[0].bert
+    assert counts == {"longer than the frozen encoder reads": 1, "longer than data.max_pieces": 0}
+    with pytest.raises(InputError, match=r"'old old .* pieces, more than the 512 of the frozen encoder"):
+        model.score([("old " * 600, "alt")])
 
 
 def test_a_model_is_the_same_when_it_is_read_again(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_a_wrong_file_is_refused(tmp_path: Path) -> None:
         aces.read(path, Reading())
     with pytest.raises(InputError, match="leave `documents=` out"):
         aces.read(path, Reading(documents="folder"))
-    with pytest.raises(InputError, match="the suite aces judges scores of its candidates, not translations"):
+    with pytest.raises(InputError, match="this suite judges scores of its candidates, not translations"):
         aces.judge_translations(path, path, Judging())
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.lab.suites.bleu import bleu
+from pronmetric.lab.suites.bleu import bleu, language_of
+from pronmetric.lab.suites.catalogue import SUITES
 from pronmetric.lab.suites.contrastive import Candidate, Item
 
 ITEMS = [
@@ -27,6 +29,14 @@ def test_against_the_right_candidates(tmp_path: Path) -> None:
     expected = 100 * (13 / 14 * 10 / 12 * 7 / 10 * 5 / 8) ** 0.25
     assert bleu(ITEMS, path, language="en")["BLEU"] == pytest.approx(expected)
     assert "tok:zh" in str(bleu(ITEMS, path, language="zh")["BLEU signature"])
+
+
+def test_the_language_is_that_of_the_candidates_or_the_first_of_the_suite() -> None:
+    suites = SUITES["contrapro"].ABOUT, SUITES["aces"].ABOUT
+    german, chinese = (replace(ITEMS[0], language=code) for code in ("de", "zh"))
+    assert [language_of(ITEMS, about) for about in suites] == ["de", None]
+    assert [language_of([chinese], about) for about in suites] == ["zh", "zh"]
+    assert language_of([german, chinese], suites[0]) is None
 
 
 def test_one_line_for_each_item(tmp_path: Path) -> None:

@@ -69,5 +69,5 @@ def test_a_wrong_entry_is_refused_with_its_line(change: dict[str, Any], said: st
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no items: expected one JSON object a line"):
         read(tmp_path)
-    with pytest.raises(InputError, match="the suite dip judges scores of its candidates, not translations"):
+    with pytest.raises(InputError, match="this suite judges scores of its candidates, not translations"):
         dip.judge_translations("set", "out", Judging())

@@ -53,5 +53,5 @@ def test_a_wrong_table_is_refused_with_its_line(text: str, said: str, tmp_path: 
 
 
 def test_only_scores_are_judged() -> None:
-    with pytest.raises(InputError, match="the suite tsv judges scores of its candidates, not translations"):
+    with pytest.raises(InputError, match="this suite judges scores of its candidates, not translations"):
         pair_table.judge_translations("set", "out", Judging())

@@ -55,5 +55,5 @@ def test_a_line_without_a_pronoun_in_brackets_is_refused(tmp_path: Path) -> None
 
 
 def test_only_scores_are_judged(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="the suite winobias judges scores of its candidates, not translations"):
+    with pytest.raises(InputError, match="this suite judges scores of its candidates, not translations"):
         winobias.judge_translations("set", "out", Judging())

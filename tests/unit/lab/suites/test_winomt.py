@@ -98,6 +98,7 @@ def test_wrong_files_are_refused(made: Path) -> None:
     [
         ("man\t1\tThe tailor sang.\ttailor", '"gender" must be one of "male", "female", "neutral", got "man"'),
         ("male\t3\tThe tailor sang.\ttailor", "\"index\" must be the place of a word, from 0 to 2, got '3'"),
+        ("male\t0000000099\tThe tailor sang.\ttailor", '"index" must be the place of a word'),
         ("male\t-1\tThe tailor sang.\ttailor", '"index" must be the place of a word'),
         ("male\tThe tailor sang.\ttailor", "expected a file of WinoMT with 4 tab-separated columns .*, got 3"),
     ],
