@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.checkpoint import winogender
 from data_prep.fidelity import passages
 from data_prep.fidelity.frames import PRONOUNS, fill, pronouns, tables
-from pronmetric.lab.human import winogender
 from pronmetric.pronouns.finder import find
 from pronmetric.schema import Pair
 from pronmetric.text.words import words

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks import pages
-from benchmarks.checkpoint import fidelity
+from benchmarks.checkpoint import fidelity, winogender
 from benchmarks.checkpoint.scoring import Record, Result
 from data_prep.fidelity import passages
 from data_prep.fidelity.frames import PRONOUNS, tables
-from pronmetric.lab.human import winogender
 from pronmetric.pronouns.finder import find
 
 MALE = frozenset(PRONOUNS["he"].values())
