@@ -29,7 +29,7 @@ MODULE = "pronmetric.conf"
 S = TypeVar("S", bound=Settings)
 # A sweep writes multirun.yaml to `out` and gives each job a folder in it, named by its number unless the config sets
 # `hydra.sweep.subdir`; a single run makes no folder.
-_RIM = (
+_OUTPUTS = (
     "hydra.run.dir=.",
     "hydra.output_subdir=null",
     "hydra.sweep.dir=${out}",
@@ -459,7 +459,7 @@ def run_job(
                 fault.filename = config.out
             faults.append(fault)
 
-    with _arguments([command[0], *(["--multirun"] if multirun else []), *_RIM, *overrides]):
+    with _arguments([command[0], *(["--multirun"] if multirun else []), *_OUTPUTS, *overrides]):
         hydra.main(config_path=f"pkg://{module}", config_name=config_name(verb), version_base="1.3")(task)()
     if faults:
         raise faults[0]

@@ -138,7 +138,7 @@ def finish(
     folders = [folder for folder, *_ in targets]
     records = {code: None if fit is None else fit.to_record() for code, fit in fits.items()}
     if len(folders) == 1 and (fit := fits[folders[0].code]) is not None:
-        assert isinstance(scorer.head, LogitHead)  # `Train` has seen to it
+        assert isinstance(scorer.head, LogitHead)  # checked by `Train`
         scorer.head.calibrate(scale=fit.scale, bias=fit.bias)
     training = {
         **record,
