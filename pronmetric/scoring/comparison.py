@@ -243,8 +243,9 @@ def decide(a: SegmentScore, b: SegmentScore, *, tie: float, by: str = SCORE) -> 
     if left is None or right is None:
         return Decision(None, None, a, b, (), ())
     better = str(decision.decide(left, right, tie=tie)).lower()
-    deciding = ((), ()) if better == TIE else _deciding(a, b, sign=1 if better == A else -1)
-    return Decision(better, left - right, a, b, *deciding)
+    if better == TIE:
+        return Decision(better, left - right, a, b, (), ())
+    return Decision(better, left - right, a, b, *_deciding(a, b, sign=1 if better == A else -1))
 
 
 def average(first: SegmentScore, *others: SegmentScore) -> SegmentScore:
