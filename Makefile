@@ -44,7 +44,6 @@ lint: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.cost.scoring_speed
 	$(BIN)/python -m benchmarks.cost.precision
-	$(BIN)/python -m benchmarks.cost.systems --lines 500
 	$(BIN)/python -m benchmarks.cost.performance
 
 docs: $(VENV)/.installed-docs

@@ -20,7 +20,7 @@ def in_use(
     text: str, words: Sequence[Word], forms: Collection[str], language: Language = ENGLISH
 ) -> tuple[Occurrence, ...]:
     """The pronouns in use of `text` whose form is in the inventory `forms`."""
-    return tuple(found for found in language.find(text, words) if found.form in forms)
+    return tuple(pronoun for pronoun in language.find(text, words) if pronoun.form in forms)
 
 
 def mismatches(
@@ -41,28 +41,28 @@ def mismatches(
     in use, and neither are two forms of one pronoun (`Language.same`: je and j', meine and meinem).
     """
     linked = dict(alignment.links)
-    wrong = [found for found in ref_pronouns if _differs(found, linked, hyp_words)]
+    wrong = [pronoun for pronoun in ref_pronouns if _differs(pronoun, linked, hyp_words)]
     if not wrong:
         return
     used = in_use(hyp, hyp_words, forms, language)
     there = dict(counterparts(ref_words, wrong, hyp_words, used, linked, language=language))
-    places = {found.word for found in used}
-    for found in wrong:
-        j = linked.get(found.word)
-        if other := there.get(found):
-            if other.form != found.form and not language.same(found.form, other.form):
-                yield Mismatch("pronoun", found.form, other.form, found.start, found.end, other.start, other.end)
+    places = {pronoun.word for pronoun in used}
+    for pronoun in wrong:
+        j = linked.get(pronoun.word)
+        if other := there.get(pronoun):
+            if other.form != pronoun.form and not language.same(pronoun.form, other.form):
+                yield Mismatch("pronoun", pronoun.form, other.form, pronoun.start, pronoun.end, other.start, other.end)
         elif j is None or j in places:
-            yield Mismatch("nothing", found.form, "", found.start, found.end, -1, -1)
+            yield Mismatch("nothing", pronoun.form, "", pronoun.start, pronoun.end, -1, -1)
         else:
             word = hyp_words[j]
-            yield Mismatch("word", found.form, word.text.lower(), found.start, found.end, word.start, word.end)
+            yield Mismatch("word", pronoun.form, word.text.lower(), pronoun.start, pronoun.end, word.start, word.end)
 
 
-def _differs(found: Occurrence, linked: dict[int, int], hyp_words: Sequence[Word]) -> bool:
+def _differs(pronoun: Occurrence, linked: dict[int, int], hyp_words: Sequence[Word]) -> bool:
     """Whether the words alone show that the system may have a different pronoun."""
-    j = linked.get(found.word)
-    return j is None or hyp_words[j].text.lower() != found.text.lower()
+    j = linked.get(pronoun.word)
+    return j is None or hyp_words[j].text.lower() != pronoun.text.lower()
 
 
 class _Candidate(NamedTuple):
@@ -110,7 +110,7 @@ def system_pairs(
     for alignment in align(tokens()):
         candidate = sent.popleft()
         hyp = candidate.segment.hyps[candidate.system]
-        found = tuple(
+        wrong = tuple(
             mismatches(
                 candidate.ref_words,
                 candidate.pronouns,
@@ -121,8 +121,8 @@ def system_pairs(
                 language=language,
             )
         )
-        if found:
-            yield _pair(candidate, found, context_size)
+        if wrong:
+            yield _pair(candidate, wrong, context_size)
         else:
             counts["compared", "no mismatch"] += 1
 
@@ -135,20 +135,20 @@ def _candidates(
         counts["compared", "empty outputs"] += (len(segment.hyps) - len(split)) * len(segment.refs)
         for ref, better in segment.refs.items():
             ref_words = language.words(better)
-            found = in_use(better, ref_words, forms, language)
+            pronouns = in_use(better, ref_words, forms, language)
             for system, hyp_words in split.items():
                 counts["compared", "outputs"] += 1
-                counts["compared", "ref pronouns"] += len(found)
+                counts["compared", "ref pronouns"] += len(pronouns)
                 if segment.hyps[system] == better:
                     counts["compared", "identical"] += 1
-                elif not found:
+                elif not pronouns:
                     counts["compared", "no pronoun"] += 1
                 else:
                     counts["compared", "aligned"] += 1
-                    yield _Candidate(document, index, ref, system, ref_words, found, hyp_words)
+                    yield _Candidate(document, index, ref, system, ref_words, pronouns, hyp_words)
 
 
-def _pair(candidate: _Candidate, found: tuple[Mismatch, ...], context_size: int) -> Pair:
+def _pair(candidate: _Candidate, wrong: tuple[Mismatch, ...], context_size: int) -> Pair:
     document, segment, ref, system = candidate.document, candidate.segment, candidate.ref, candidate.system
     before = document.segments[max(0, candidate.position - context_size) : candidate.position]
     return Pair(
@@ -164,5 +164,5 @@ def _pair(candidate: _Candidate, found: tuple[Mismatch, ...], context_size: int)
         worse=segment.hyps[system],
         context=tuple(text for other in before if (text := other.refs.get(ref, "")).strip()),
         system_context=tuple(text for other in before if (text := other.hyps.get(system, "")).strip()),
-        mismatches=found,
+        mismatches=wrong,
     )

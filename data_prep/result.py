@@ -284,12 +284,9 @@ class Result:
                     counts=self._counts[name],
                     language=self._settings.language,
                 )
-            stream = self._folder / f".{name}"
             docs = chain(plain.of(split), of_wmt)
             shown = reporter.progress(docs, name, plain.sizes[split] + len(of_wmt), "documents")
-            rows[name] = arrow.write_rows(stream, self._passages(split, shown), features)
-            arrow.save_split(self._folder / name, stream, features)
-            stream.unlink()
+            rows[name] = self._write(name, self._passages(split, shown), features)
         return dict(sorted(rows.items(), reverse=True))
 
     def _passages(self, split: str, docs: Iterable[EnglishDocument]) -> Iterator[Passage]:
@@ -378,11 +375,8 @@ class Result:
                 for folder, document, its in annotated
                 if its == split
             )
-            stream = self._folder / f".{name}"
             every = chain(made, chain.from_iterable(rewritten))
-            rows[name] = arrow.write_rows(stream, self._counted(every, self._counts[name]), features)
-            arrow.save_split(self._folder / name, stream, features)
-            stream.unlink()
+            rows[name] = self._write(name, self._counted(every, self._counts[name]), features)
         return rows
 
     def _write_translations(self, testsets: list[TestSet], reporter: Reporter) -> dict[str, int]:
@@ -411,10 +405,15 @@ class Result:
                     counts=counts,
                 )
                 found = chain(turned, found)
-            stream = self._folder / f".{name}"
-            rows[name] = arrow.write_rows(stream, self._new_translations(found, counts), features)
-            arrow.save_split(self._folder / name, stream, features)
-            stream.unlink()
+            rows[name] = self._write(name, self._new_translations(found, counts), features)
+        return rows
+
+    def _write(self, split: str, items: Iterable[arrow.Record], features: Any) -> int:
+        """Write a split; its number of rows."""
+        stream = self._folder / f".{split}"
+        rows = arrow.write_rows(stream, items, features)
+        arrow.save_split(self._folder / split, stream, features)
+        stream.unlink()
         return rows
 
     def _new_translations(

@@ -75,18 +75,18 @@ def survey(
     language: Language = ENGLISH,
 ) -> Survey:
     """Read all test sets once. `development_lines` are further texts excluded from training; language: the target."""
-    found = Survey()
+    surveyed = Survey()
     by_name: dict[Unit, str] = {}
     sample = _Sample(sample_size, rule.seed)
     for testset in testsets:
         split = rule.of(testset.name, testset.year, testset.lp)
-        counts = found.counts[testset.id] = Counter()
+        counts = surveyed.counts[testset.id] = Counter()
         systems: set[str] = set()
         refs: set[str] = set()
         known: defaultdict[str, KnownWords] = defaultdict(partial(KnownWords, language))
         for document in discovery.read(testset, tally=counts):
             rows = list(_rows(document, rule.block))
-            found.documents.append(rows)
+            surveyed.documents.append(rows)
             by_name.update((row.unit, split) for row in rows)
             counts["documents"] += document.exact
             for segment in document.segments:
@@ -96,14 +96,14 @@ def survey(
                     known[f"{testset.id}, {name}"].add(text)
                 sample.add((ref, hyp) for ref in segment.refs.values() for hyp in segment.hyps.values())
         counts["references"], counts["systems"] = len(refs), len(systems)
-        found.doubts |= {name: doubt for name, each in known.items() if (doubt := each.doubt()) is not None}
+        surveyed.doubts |= {name: doubt for name, each in known.items() if (doubt := each.doubt()) is not None}
     units = divide(by_name, rule)
-    found.was_divided = units is not None
+    surveyed.was_divided = units is not None
     units = units or by_name
-    found.splits = {row.segment: units[row.unit] for rows in found.documents for row in rows}
-    found.sample = sample.lines
-    _bar(found, context_size, development_lines)
-    return found
+    surveyed.splits = {row.segment: units[row.unit] for rows in surveyed.documents for row in rows}
+    surveyed.sample = sample.lines
+    _bar(surveyed, context_size, development_lines)
+    return surveyed
 
 
 def _rows(document: Document, block: int) -> Iterator[Row]:
@@ -112,29 +112,29 @@ def _rows(document: Document, block: int) -> Iterator[Row]:
         yield Row(identity, unit_of(document, index, block), segment.src, dict(segment.refs))
 
 
-def _bar(found: Survey, context_size: int, development_lines: Iterable[str]) -> None:
+def _bar(surveyed: Survey, context_size: int, development_lines: Iterable[str]) -> None:
     """Bar copies: texts of test from development and train, texts of development from train.
 
     A segment with a barred context segment, or one of another split, is barred too.
     """
-    rows = [row for document in found.documents for row in document]
+    rows = [row for document in surveyed.documents for row in document]
     for row in rows:
-        for split in _KEPT_FROM.get(found.splits[row.segment], ()):
+        for split in _KEPT_FROM.get(surveyed.splits[row.segment], ()):
             for text in row.texts:
-                found.held_out[split].add(text)
+                surveyed.held_out[split].add(text)
     for line in development_lines:
         if long_enough(line):
-            found.held_out[TRAIN].add(line)
+            surveyed.held_out[TRAIN].add(line)
     copied = {
         row.segment
         for row in rows
-        if (held_out := found.held_out.get(found.splits[row.segment])) and any(map(held_out.near, row.texts))
+        if (held_out := surveyed.held_out.get(surveyed.splits[row.segment])) and any(map(held_out.near, row.texts))
     }
-    for document in found.documents:
+    for document in surveyed.documents:
         for index, row in enumerate(document):
             nearby = [other.segment for other in document[max(0, index - context_size) : index + 1]]
-            if any(other in copied or found.splits[other] != found.splits[row.segment] for other in nearby):
-                found.barred.add(row.segment)
+            if any(other in copied or surveyed.splits[other] != surveyed.splits[row.segment] for other in nearby):
+                surveyed.barred.add(row.segment)
 
 
 def long_enough(line: str) -> bool:
@@ -163,19 +163,19 @@ class _Sample:
                 self.lines[slot] = (ref, hyp)
 
 
-def reference_documents(found: Survey, split: str) -> Iterator[EnglishDocument]:
+def reference_documents(surveyed: Survey, split: str) -> Iterator[EnglishDocument]:
     """The references of a split as plain English: runs of segments that are not barred, each reference on its own."""
-    for document in found.documents:
+    for document in surveyed.documents:
         names = dict.fromkeys(name for row in document for name in row.refs)
         for name in names:
-            texts = (row.refs.get(name) if is_free(found, row.segment, split) else None for row in document)
+            texts = (row.refs.get(name) if is_free(surveyed, row.segment, split) else None for row in document)
             first = document[0]
             yield from _runs(texts, "wmt", f"{first.segment.testset}.{first.segment.lp}/{name}/{first.unit[2]}")
 
 
 def output_documents(
     testsets: Iterable[TestSet],
-    found: Survey,
+    surveyed: Survey,
     split: str,
     *,
     systems: int,
@@ -190,12 +190,13 @@ def output_documents(
     """
     for testset in testsets:
         documents = list(discovery.read(testset))
-        names = sorted({name for document in documents for segment in document.segments for name in segment.hyps})
-        chosen = random.Random(f"{seed} {testset.id}").sample(names, min(systems, len(names)))
+        chosen = draw_systems(testset, documents, systems, seed)
         for document in documents:
             places = [SegmentId(document.testset, document.lp, segment.seg) for segment in document.segments]
             right = [
-                [find_forms(text, language) for text in segment.refs.values()] if is_free(found, place, split) else None
+                [find_forms(text, language) for text in segment.refs.values()]
+                if is_free(surveyed, place, split)
+                else None
                 for place, segment in zip(places, document.segments, strict=True)
             ]
             for name in chosen:
@@ -204,6 +205,12 @@ def output_documents(
                     for segment, forms in zip(document.segments, right, strict=True)
                 )
                 yield from _runs(texts, "wmt-system", f"{testset.id}/{name}/{document.doc}")
+
+
+def draw_systems(testset: TestSet, documents: Iterable[Document], number: int, seed: int) -> list[str]:
+    """The names of `number` systems of a test set, or of all; the same ones for the same seed."""
+    names = sorted({name for document in documents for segment in document.segments for name in segment.hyps})
+    return random.Random(f"{seed} {testset.id}").sample(names, min(number, len(names)))
 
 
 def _with_forms(
@@ -221,9 +228,9 @@ def _with_forms(
     return text
 
 
-def is_free(found: Survey, segment: SegmentId, split: str) -> bool:
+def is_free(surveyed: Survey, segment: SegmentId, split: str) -> bool:
     """Whether a segment is of a split, and neither it nor its context occurs in another one."""
-    return found.splits[segment] == split and segment not in found.barred
+    return surveyed.splits[segment] == split and segment not in surveyed.barred
 
 
 def find_forms(text: str, language: Language) -> list[str]:

@@ -6,13 +6,12 @@ reference's, and for English the originals of translations out of it, whose tran
 
 from __future__ import annotations
 
-import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from data_prep.survey import SegmentId, Survey, find_forms, is_free
+from data_prep.survey import SegmentId, Survey, draw_systems, find_forms, is_free
 from data_prep.wmt import discovery, parallel
 from data_prep.wmt.testset import Part, TestSet, documents, year_of
 from pronmetric.errors import InputError
@@ -61,7 +60,7 @@ def _parallel_set(folder: Path, match: re.Match[str], target: str) -> TestSet:
 
 def of_reversed(
     testsets: Iterable[TestSet],
-    found: Survey,
+    surveyed: Survey,
     *,
     context_size: int,
     language: Language,
@@ -70,7 +69,7 @@ def of_reversed(
     """The originals of translations, for training; those that test or development also have are left out."""
 
     def take(text: str, segment: int) -> bool:
-        if not found.held_out["train"].near(text):
+        if not surveyed.held_out["train"].near(text):
             return True
         counts["dropped", "copy on another side"] += 1
         return False
@@ -83,7 +82,7 @@ def of_reversed(
 
 def of_testsets(
     testsets: Iterable[TestSet],
-    found: Survey,
+    surveyed: Survey,
     split: str,
     *,
     systems: int,
@@ -98,11 +97,10 @@ def of_testsets(
     """
     for testset in testsets:
         read = list(discovery.read(testset))
-        names = sorted({name for document in read for segment in document.segments for name in segment.hyps})
-        chosen = random.Random(f"{seed} {testset.id}").sample(names, min(systems, len(names)))
+        chosen = draw_systems(testset, read, systems, seed)
         for document in read:
             free = [
-                is_free(found, SegmentId(document.testset, document.lp, segment.seg), split)
+                is_free(surveyed, SegmentId(document.testset, document.lp, segment.seg), split)
                 for segment in document.segments
             ]
             right = [

@@ -321,8 +321,7 @@ class PronounMetric:
             InputError: a segment that is no text.
             PronmetricError: lists of different length, or an argument that is not as described.
         """
-        found = _checked_docs(docs, len(hypotheses))
-        corpus = corpora.of_lines(hypotheses, references, found)
+        corpus = corpora.of_lines(hypotheses, references, _checked_docs(docs, len(hypotheses)))
         return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
 
     def _score_corpus(
@@ -465,9 +464,13 @@ class PronounMetric:
 
     def _comparison(self, by: str | None, tie: float | Literal["auto"]) -> PairwiseComparison:
         """A comparison without segments yet; arguments as for `compare`."""
-        by = decision_of(self.config, by, name=self.name)
-        threshold = tie_threshold(self.config, name=self.name, by=by) if tie == "auto" else _checked_tie(tie)
+        by, threshold = self._decision(by, tie)
         return PairwiseComparison(tie=threshold, by=by)
+
+    def _decision(self, by: str | None, tie: float | Literal["auto"]) -> tuple[str, float]:
+        """What decides and the tie threshold; None and "auto" are those of the checkpoint."""
+        by = decision_of(self.config, by, name=self.name)
+        return by, tie_threshold(self.config, name=self.name, by=by) if tie == "auto" else _checked_tie(tie)
 
     def _texts(self, records: Iterable[Mapping[str, Any]]) -> list[Text]:
         return [
@@ -589,12 +592,12 @@ def _load_again(
 def _whole(value: object, *, least: int, what: str) -> int:
     """The value as a whole number from `least`."""
     try:
-        found = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        found = None
-    if found is None or found < least:
+        number = None
+    if number is None or number < least:
         raise PronmetricError(f"expected a whole number from {least} as {what}, got {value!r}")
-    return found
+    return number
 
 
 def _seed(seed: object) -> int:
@@ -628,16 +631,16 @@ def _checked_docs(docs: object, number: int) -> list[Hashable] | None:
         return None
     if isinstance(docs, str | bytes | set | frozenset | Mapping) or not isinstance(docs, Iterable):
         raise PronmetricError(f"expected docs to be a list with the document of each record, got {_type(docs)}")
-    found = list(docs)
-    if len(found) != number:
-        raise PronmetricError(f"expected one document for each record in docs, got {len(found)} for {number} records")
-    for place, doc in enumerate(found):
+    units = list(docs)
+    if len(units) != number:
+        raise PronmetricError(f"expected one document for each record in docs, got {len(units)} for {number} records")
+    for place, doc in enumerate(units):
         if not isinstance(doc, Hashable) or doc != doc:  # NaN is not equal to itself
             what = _type(doc) if not isinstance(doc, Hashable) else "NaN"
             raise PronmetricError(
                 f"expected a name or number, or None for an unknown document, in docs[{place}], got {what}"
             )
-    return found
+    return units
 
 
 def _checked_tie(tie: object) -> float:

@@ -88,8 +88,8 @@ def places(document: Annotated) -> Iterator[Place]:
         if pronouns:
             shown = parts[max(0, number - BEFORE) : number + 1]
             before = sum(len(part.words) for part in shown[:-1])
-            found = {p.start: pronoun(document, p.form, before + p.word, shown) for p in pronouns}
-            yield Place(document.name, Text(join(part.text for part in shown[:-1]), sentence.text), found)
+            placed = {p.start: pronoun(document, p.form, before + p.word, shown) for p in pronouns}
+            yield Place(document.name, Text(join(part.text for part in shown[:-1]), sentence.text), placed)
 
 
 def judge(doc: str, pronoun: Pronoun, weights: NDArray[np.float32]) -> Found:
@@ -132,14 +132,14 @@ def measure(attend: Attend, groups: Mapping[str, Sequence[Annotated]], *, seed: 
     """All figures of an attention on documents by group; intervals are over documents."""
     documents = {document.name: document for part in groups.values() for document in part}
     there = [place for document in documents.values() for place in places(document)]
-    found: dict[str, list[Found]] = {name: [] for name in documents}
+    judged: dict[str, list[Found]] = {name: [] for name in documents}
     for place, looks in zip(there, attend([place.text for place in there]), strict=True):
         for look in looks:
             if look.weights is None:
                 raise PronmetricError("the checkpoint's head has no attention: there is nothing to measure")
             if look.start in place.pronouns:
-                found[place.doc].append(judge(place.doc, place.pronouns[look.start], look.weights))
-    by_group = {group: [each for doc in part for each in found[doc.name]] for group, part in groups.items()}
+                judged[place.doc].append(judge(place.doc, place.pronouns[look.start], look.weights))
+    by_group = {group: [each for doc in part for each in judged[doc.name]] for group, part in groups.items()}
     held_out = by_group[HELD_OUT]
     if not any(each.outcome == MEASURED for each in held_out):
         raise PronmetricError("no third-person pronoun of the held-out documents has an antecedent: nothing to measure")
@@ -153,24 +153,24 @@ def measure(attend: Attend, groups: Mapping[str, Sequence[Annotated]], *, seed: 
     }
 
 
-def _figures(found: Sequence[Found]) -> dict[str, Any]:
-    outcomes = Counter(each.outcome for each in found)
+def _figures(judged: Sequence[Found]) -> dict[str, Any]:
+    outcomes = Counter(each.outcome for each in judged)
     counts = {outcome: outcomes[outcome] for outcome in (MEASURED, NO_ENTITY, NO_ANTECEDENT, OUT_OF_REACH)}
-    kinds = {kind: [each for each in found if kind in each.hits] for kind in (ANTECEDENT, EARLIER)}
+    kinds = {kind: [each for each in judged if kind in each.hits] for kind in (ANTECEDENT, EARLIER)}
     return {
-        "pronouns": len(found),
+        "pronouns": len(judged),
         "outcomes": counts,
         **{kind: _rates(kind, part) for kind, part in kinds.items() if part},
     }
 
 
-def _rates(kind: str, found: Sequence[Found]) -> dict[str, Any]:
+def _rates(kind: str, judged: Sequence[Found]) -> dict[str, Any]:
     """Hit rates by method and k, and what attention has above the baseline on the same pronouns."""
-    docs = [each.doc for each in found]
-    values = {method: np.array([each.hits[kind][method] for each in found]) for method in METHODS}
+    docs = [each.doc for each in judged]
+    values = {method: np.array([each.hits[kind][method] for each in judged]) for method in METHODS}
     values["gain"] = values[ATTENTION] - values[NEAREST]
     return {
-        "pronouns": len(found),
+        "pronouns": len(judged),
         **{
             name: {f"hit@{k}": cluster_share(column[:, n], docs) for n, k in enumerate(TOP)}
             for name, column in values.items()

@@ -18,15 +18,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks import pages
-from benchmarks.checkpoint import gap, scoring
+from benchmarks.checkpoint import gap, scoring, winogender
 from benchmarks.checkpoint.scoring import COMMON, Result, Scorer
+from benchmarks.checkpoint.winogender import OCCUPATION, PARTICIPANT, Template, WomenShares
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.eval.correlation import correlate
 from pronmetric.eval.estimates import cluster_mean, difference_of_means
-from pronmetric.lab.human import winogender
 from pronmetric.lab.human.gap import Item
 from pronmetric.lab.human.gap import read as read_gap
-from pronmetric.lab.human.winogender import OCCUPATION, PARTICIPANT, Template, WomenShares
 from pronmetric.report.tables import Table, markdown
 
 PAGE = pages.PUBLISHED / "bias.md"

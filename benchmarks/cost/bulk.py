@@ -80,11 +80,11 @@ def watch(command: Sequence[str], *, shards: Path | None) -> dict[str, Any]:
     seconds = time.time() - start
     if process.returncode:
         sys.exit(f"failed: {' '.join(command)}")
-    found: dict[str, Any] = {"seconds": round(seconds, 1), "memory_mib": max(mib for _, mib in memory)}
+    usage: dict[str, Any] = {"seconds": round(seconds, 1), "memory_mib": max(mib for _, mib in memory)}
     if shards is None:
-        return found
+        return usage
     finished = sorted(round(path.stat().st_mtime - start, 1) for path in shards.glob("part-*"))
-    return {**found, "finished": finished, "over_time": memory[:: max(1, len(memory) // 200)]}
+    return {**usage, "finished": finished, "over_time": memory[:: max(1, len(memory) // 200)]}
 
 
 def _memory(pid: int) -> int:
@@ -121,7 +121,7 @@ def compare(folder: Path, *, rows: int, repeats: int) -> dict[str, Any]:
         runs["score"].append(plain(source, folder))
         for workers in (1, 2):
             runs[str(workers)].append(bulk(source, folder, workers=workers))
-        print(json.dumps({name: found[-1] | {"over_time": None} for name, found in runs.items()}), flush=True)
+        print(json.dumps({name: each[-1] | {"over_time": None} for name, each in runs.items()}), flush=True)
     return {"rows": rows, "runs": runs}
 
 
@@ -135,12 +135,12 @@ def grow(folder: Path, rows: Sequence[int]) -> dict[str, Any]:
     return {"runs": runs}
 
 
-def figures(found: Mapping[str, Any]) -> dict[str, float]:
+def figures(content: Mapping[str, Any]) -> dict[str, float]:
     """Speed-up of two workers, overhead of bulk against `score`, rows per second of a worker.
 
     Medians of the repeats, of whole runs. `steady_speedup` leaves out the start and the first shard.
     """
-    runs, rows = found["compared"]["runs"], found["compared"]["rows"]
+    runs, rows = content["compared"]["runs"], content["compared"]["rows"]
     seconds = {name: median(run["seconds"] for run in runs[name]) for name in runs}
     steady = {name: median(_steady(run["finished"], int(name)) for run in runs[name]) for name in ("1", "2")}
     return {
@@ -167,25 +167,25 @@ def billion(largest: Mapping[str, Any], speed: Sequence[Mapping[str, Any]]) -> l
     speed: the rows of pronmetric in performance.json. GPU hours are None without a figure for the matrix products.
     """
     core_hours = 2 * _BILLION / (largest["rows"] / largest["seconds"]) / 3600
-    found: list[dict[str, Any]] = [{"rows": "the rows above, fp32", "core_hours": core_hours, "gpu_hours": None}]
+    rows: list[dict[str, Any]] = [{"rows": "the rows above, fp32", "core_hours": core_hours, "gpu_hours": None}]
     for each in speed:
         name = f"{metric_name(each)}: texts with context, {each['pieces_a_line']:.0f} pieces"
         core_hours = _BILLION / each["lines_per_cpu_second"] / 3600
-        found.append({"rows": name, "core_hours": core_hours, "gpu_hours": gpu_hours(each, lines=_BILLION)})
-    return found
+        rows.append({"rows": name, "core_hours": core_hours, "gpu_hours": gpu_hours(each, lines=_BILLION)})
+    return rows
 
 
-def page(found: Mapping[str, Any]) -> str:
+def page(content: Mapping[str, Any]) -> str:
     """The page of figures."""
-    value, compared, growth = figures(found), found["compared"], found["growth"]
+    value, compared, growth = figures(content), content["compared"], content["growth"]
     rows = "\n".join(
         f"| {run['rows']:,} | {run['seconds']:,.0f} | {run['rows'] / run['seconds']:,.0f} | {run['memory_mib']:,} |"
         for run in growth["runs"]
     )
-    machine = "{cores} cores ({processor})".format(**found["machine"])
+    machine = "{cores} cores ({processor})".format(**content["machine"])
     return pages.fill(
         "bulk",
-        weights=found["weights"],
+        weights=content["weights"],
         machine=machine,
         compared_command=compared["command"],
         compared_date=compared["date"],
@@ -197,7 +197,7 @@ def page(found: Mapping[str, Any]) -> str:
         growth_command=growth["command"],
         growth_date=growth["date"],
         rows=rows,
-        billion=_billion_table(found["billion"]),
+        billion=_billion_table(content["billion"]),
     )
 
 
@@ -209,12 +209,12 @@ def _billion_table(rows: Sequence[Mapping[str, Any]]) -> str:
     return pages.markdown([["rows", "core hours", "GPU hours"], *cells])
 
 
-def plot(found: Mapping[str, Any], path: Path) -> None:
+def plot(content: Mapping[str, Any], path: Path) -> None:
     """Time by rows, and memory over time, of the runs with two workers."""
     import matplotlib.pyplot as plt
 
     drawing, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
-    runs = found["growth"]["runs"]
+    runs = content["growth"]["runs"]
     left.loglog([run["rows"] for run in runs], [run["seconds"] for run in runs], "o-")
     left.set(xlabel="rows", ylabel="seconds")
     for run in runs:
@@ -238,32 +238,32 @@ def main() -> None:
     parser.add_argument("--page", action="store_true", help="write page and plot from --json, and measure nothing")
     args = parser.parse_args()
     if args.page:
-        found = json.loads(args.json.read_text(encoding="utf-8"))
+        content = json.loads(args.json.read_text(encoding="utf-8"))
         speed = json.loads(performance_page.JSON.read_text(encoding="utf-8"))["speed"]
-        found["billion"] = billion(found["growth"]["runs"][-1], [row for row in speed if row["kind"] == "ours"])
-        args.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        PAGE.write_text(page(found), encoding="utf-8")
-        plot(found, PLOT)
+        content["billion"] = billion(content["growth"]["runs"][-1], [row for row in speed if row["kind"] == "ours"])
+        args.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        PAGE.write_text(page(content), encoding="utf-8")
+        plot(content, PLOT)
         return
     if args.folder is None:
         parser.error("give --folder")
     args.folder.mkdir(parents=True, exist_ok=True)
     weights = pages.weights_hash(locate.locate().folder)
-    found: dict[str, Any] = json.loads(args.json.read_text(encoding="utf-8")) if args.json.exists() else {}
-    if found.get("weights") != weights:
-        found = {}
+    content: dict[str, Any] = json.loads(args.json.read_text(encoding="utf-8")) if args.json.exists() else {}
+    if content.get("weights") != weights:
+        content = {}
     machine = {"cores": os.cpu_count(), "processor": platform.processor() or platform.machine()}
-    found |= {**pages.origin("cost.bulk"), "weights": weights, "machine": machine}
+    content |= {**pages.origin("cost.bulk"), "weights": weights, "machine": machine}
     if "compared" in args.parts:
-        found["compared"] = {
+        content["compared"] = {
             **pages.origin("cost.bulk"),
             **compare(args.folder, rows=args.compared, repeats=args.repeats),
         }
-        found["figures"] = figures(found)
+        content["figures"] = figures(content)
     if "growth" in args.parts:
-        found["growth"] = {**pages.origin("cost.bulk"), **grow(args.folder, args.rows)}
-    args.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(found.get("figures"), indent=1))
+        content["growth"] = {**pages.origin("cost.bulk"), **grow(args.folder, args.rows)}
+    args.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(content.get("figures"), indent=1))
 
 
 if __name__ == "__main__":

@@ -9,12 +9,11 @@ from typing import Any
 
 from benchmarks import pages
 
-JSON, INT8 = pages.PUBLISHED / "performance.json", pages.PUBLISHED / "int8.json"
+JSON = pages.PUBLISHED / "performance.json"
 PAGE = pages.ROOT / "docs" / "performance.md"
 PLOT = pages.ROOT / "docs" / "performance.svg"
 CPU_PRICE = 0.05  # dollars for a core hour
 GPU_PRICE, GPU_RATE, GPU_SHARE, GPU_CORES = 2.0, 312e12, 0.4, 8  # dollars an hour, bf16 FLOP/s, share reached, cores
-SETS = {"study": "the study set", "gap": "GAP"}
 COMMAND = "python -m benchmarks.cost.performance --page"
 BARS = {"help": 0.3, "first_score": 3.0}
 _MILLION = 1_000_000
@@ -146,8 +145,8 @@ def _preparing(row: Mapping[str, Any]) -> str:
     return f"{100 * row['preparing_seconds_a_line'] * row['lines_per_cpu_second']:.0f} %"
 
 
-def page(content: Mapping[str, Any], int8: Mapping[str, Any] | None = None) -> str:
-    """The page, with the figures of `int8` if there are any."""
+def page(content: Mapping[str, Any]) -> str:
+    """The page."""
     parts, rows = pages.template("performance"), content["speed"]
     ours, bf16 = rows[0], rows[1]
     origins = content["origins"]
@@ -171,7 +170,7 @@ def page(content: Mapping[str, Any], int8: Mapping[str, Any] | None = None) -> s
         preparing_fp32=_preparing(ours),
         preparing_bf16=_preparing(bf16),
     )
-    return text + "\n" + ("" if int8 is None else f"\n{int8_section(int8)}\n")
+    return text + "\n"
 
 
 def _origin(origin: Mapping[str, Any], parts: Mapping[str, str], part: str = "origin") -> str:
@@ -190,44 +189,6 @@ def _sizes_section(content: Mapping[str, Any], parts: Mapping[str, str]) -> str:
         weights=", ".join(dict.fromkeys(f"{row['name']} `{row['weights']}`" for row in rows)),
         sizes=_sizes(content),
     )
-
-
-def int8_section(content: Mapping[str, Any]) -> str:
-    """The section about int8, from the figures of `int8`."""
-    parts = pages.template("performance")
-    names = [name for name in SETS if name in content["items"]]
-    items = " and ".join(f"{content['items'][name]} items of {SETS[name]}" for name in names)
-    good = ", ".join(f"{each['engine']}, {each['precision']}" for each in content["engines"] if each["meets_the_bar"])
-    absent, seconds = ", ".join(content["left_out"]), content["quantisation_cpu_seconds"]
-    accuracy = parts["int8, bar of accuracy"].format(accuracy=100 * content["bar"]["accuracy"])
-    return parts["int8"].format(
-        **{key: content[key] for key in ("command", "date", "lines", "outputs", "load_average", "bar")},
-        instructions=", ".join(content["cpu"]),
-        versions=", ".join(f"{name} {version}" for name, version in content["versions"].items()),
-        accuracy=accuracy if names else "",
-        test_data=parts["int8, test data"].format(items=items) if names else "",
-        table=_engines(content["engines"], names),
-        left_out=parts["int8, not installed"].format(names=absent) + "\n" if absent else "",
-        verdict=parts["int8, good"].format(names=good) if good else parts["int8, none good"],
-        took="" if seconds is None else parts["int8, time of quantisation"].format(seconds=seconds),
-    )
-
-
-def _engines(engines: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
-    head = ["encoder", "pieces per CPU s", "times bf16", "mean difference", "largest"]
-    body = [
-        [
-            metric_name({"name": each["engine"], "precision": each["precision"]}),
-            f"{each['pieces_per_cpu_second']:,.0f}",
-            f"{each['times_bf16']:.2f}",
-            f"{each['mean_difference']:.5f}",
-            f"{each['largest_difference']:.4f}",
-            *(f"{100 * each['accuracy'][name]['accuracy']:.1f}" for name in names),
-            "yes" if each["meets_the_bar"] else "no",
-        ]
-        for each in engines
-    ]
-    return pages.markdown([[*head, *(SETS[name] for name in names), "meets the bar"], *body])
 
 
 def plot(content: Mapping[str, Any], path: Path) -> None:
@@ -252,6 +213,5 @@ def plot(content: Mapping[str, Any], path: Path) -> None:
 def write() -> None:
     """Write page and plot from the JSON files."""
     content = json.loads(JSON.read_text(encoding="utf-8"))
-    int8 = json.loads(INT8.read_text(encoding="utf-8")) if INT8.exists() else None
-    PAGE.write_text(page(content, int8), encoding="utf-8")
+    PAGE.write_text(page(content), encoding="utf-8")
     plot(content, PLOT)

@@ -139,7 +139,7 @@ def load(folder: str | Path, *, trainable: bool = True, lang: str | None = None)
         raise broken("tokenizer", folder, error) from error
     settings = _settings(folder, config)
     if (calibration := Model.read(config).calibration) is not None:
-        assert isinstance(model.head, LogitHead)  # `Model` has seen to it
+        assert isinstance(model.head, LogitHead)  # checked by `Model`
         model.head.calibrate(scale=calibration.scale, bias=calibration.bias)
     return Checkpoint(model.eval(), pieces, config, hash_weights(folder), settings)
 

@@ -39,25 +39,25 @@ def read_headers(files: Sequence[Path]) -> dict[str, Entry]:
     Raises:
         InputError: a file is broken, or has other tensors than the index says.
     """
-    found: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     for path in files:
         with _broken_in(path), safe_open(path, framework="pt") as file:
             for name in file.keys():
                 part = file.get_slice(name)
-                if name in found:
-                    raise ValueError(f"the tensor {name} is in {found[name].file.name} as well")
-                found[name] = Entry(path, part.get_dtype(), tuple(part.get_shape()))
+                if name in entries:
+                    raise ValueError(f"the tensor {name} is in {entries[name].file.name} as well")
+                entries[name] = Entry(path, part.get_dtype(), tuple(part.get_shape()))
     if files[0].name != shards.WEIGHTS:
         named = shards.read_index(files[0].parent)
-        for name in sorted(named.keys() | found.keys()):
-            here = found[name].file.name if name in found else None
+        for name in sorted(named.keys() | entries.keys()):
+            here = entries[name].file.name if name in entries else None
             if named.get(name) != here:
                 why = f"the tensor {name}: expected in {named.get(name, 'no file')}, found in {here or 'no file'}"
                 raise broken("weights", files[0].parent / shards.INDEX, ValueError(why))
-    return found
+    return entries
 
 
-def refuse_other(found: Mapping[str, Entry], planned: Mapping[str, Tensor], *, file: Path) -> None:
+def refuse_other(entries: Mapping[str, Entry], planned: Mapping[str, Tensor], *, file: Path) -> None:
     """Refuse weights that are not those of the architecture: `planned` has its tensors, which may be on "meta".
 
     Raises:
@@ -65,18 +65,18 @@ def refuse_other(found: Mapping[str, Entry], planned: Mapping[str, Tensor], *, f
     """
     scales = set()
     for name, tensor in planned.items():
-        with _broken_in(found[name].file if name in found else file):
-            if name not in found:
+        with _broken_in(entries[name].file if name in entries else file):
+            if name not in entries:
                 raise ValueError(f"the tensor {name} is missing")
-            entry, shape = found[name], tuple(tensor.shape)
+            entry, shape = entries[name], tuple(tensor.shape)
             if _is_low_bit(entry, tensor) and entry.dtype == _PACKED:
                 _refuse_other_rows(name, entry, shape)
             elif entry.shape != shape:
                 raise ValueError(f"{name}: expected the shape {shape} of {CONFIG}, got {entry.shape}")
             if _is_low_bit(entry, tensor):
                 scales.add(name + _SCALE)
-                _refuse_other_scales(name, found, rows=shape[0])
-    for name, entry in found.items():
+                _refuse_other_scales(name, entries, rows=shape[0])
+    for name, entry in entries.items():
         if name not in planned and name not in scales:
             raise broken("weights", entry.file, ValueError(f"{CONFIG} has no tensor {name}"))
 
@@ -97,25 +97,25 @@ def _refuse_other_rows(name: str, entry: Entry, shape: tuple[int, ...]) -> None:
         raise ValueError(f"{name}: expected the {rows} rows of {CONFIG}, got {entry.shape[0]}")
 
 
-def _refuse_other_scales(name: str, found: Mapping[str, Entry], *, rows: int) -> None:
+def _refuse_other_scales(name: str, entries: Mapping[str, Entry], *, rows: int) -> None:
     """Refuse scales that are not those of the rows of a matrix of low-bit integers."""
-    entry, scale = found[name], found.get(name + _SCALE)
+    entry, scale = entries[name], entries.get(name + _SCALE)
     if scale is None or scale.file != entry.file:
         raise ValueError(f"the tensor {name + _SCALE} is missing")
     if (scale.dtype, scale.shape) != (_HALF, (rows,)):
         raise ValueError(f"{name + _SCALE}: expected {rows} numbers of type {_HALF}, got {scale.dtype} {scale.shape}")
 
 
-def load(into: Mapping[str, Tensor], found: Mapping[str, Entry]) -> None:
+def load(into: Mapping[str, Tensor], entries: Mapping[str, Entry]) -> None:
     """Copy the stored values into the tensors of an fp32 model, for which `refuse_other` holds.
 
     Raises:
         InputError: with the file, if a value is not finite or not of the tensor's type.
     """
-    for path, names in groupby(sorted(into, key=lambda name: found[name].file), key=lambda name: found[name].file):
+    for path, names in groupby(sorted(into, key=lambda name: entries[name].file), key=lambda name: entries[name].file):
         with _broken_in(path), safe_open(path, framework="pt") as file:
             for name in names:
-                scale = file.get_tensor(name + _SCALE) if _is_low_bit(found[name], into[name]) else None
+                scale = file.get_tensor(name + _SCALE) if _is_low_bit(entries[name], into[name]) else None
                 value = _value(file.get_tensor(name), scale, into[name])
                 _refuse_value(name, value, into[name])
                 into[name].copy_(value)
@@ -168,10 +168,10 @@ def to_store(state: Mapping[str, Tensor], *, half: bool, bits: int | None) -> di
         if bits is not None and value.is_floating_point() and value.dim() == 2 and value.numel() >= _SMALLEST:
             _refuse_value(name, value, value)
             try:
-                found = low_bit.smallest(value.float().numpy(), bits=bits)
+                rounded = low_bit.smallest(value.float().numpy(), bits=bits)
             except ValueError as error:
                 raise ValueError(f"{name}: {error}") from None
-            stored |= {name: torch.from_numpy(found.integers), name + _SCALE: torch.from_numpy(found.scale)}
+            stored |= {name: torch.from_numpy(rounded.integers), name + _SCALE: torch.from_numpy(rounded.scale)}
         else:
             stored[name] = value.to(kind if value.is_floating_point() else value.dtype).contiguous()
             _refuse_value(name, stored[name], value)

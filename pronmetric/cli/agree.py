@@ -111,7 +111,7 @@ def run(task: AgreeFlags) -> None:
 
 
 def _of_table(task: AgreeFlags, note: output.Notes) -> tuple[dict[str, Any], str]:
-    assert task.ratings is not None  # `AgreeFlags.check` has seen to it
+    assert task.ratings is not None  # checked by `AgreeFlags.check`
     table = rating_table.read(task.ratings, categories=task.named_categories, missing=task.missing)
     if table.missing:
         counts = ", ".join(f"{value} ({number})" for value, number in table.missing.items())

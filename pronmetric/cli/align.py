@@ -90,7 +90,7 @@ def _make_aligner(task: AlignFlags, pairs: list[TokenPair], more: list[TokenPair
     if task.backend == "precomputed":
         from pronmetric.alignment.links import PrecomputedAligner
 
-        assert task.links is not None  # `AlignFlags.check` has seen to it
+        assert task.links is not None  # checked by `AlignFlags.check`
         return PrecomputedAligner(task.links)
     return _train_or_load(task, [*pairs, *more])
 

@@ -44,7 +44,7 @@ class AttentionFlags(Flags):
 
 def run(task: AttentionFlags) -> None:
     """Show the attention of each pronoun."""
-    assert task.text is not None  # `AttentionFlags.check` has seen to it
+    assert task.text is not None  # checked by `AttentionFlags.check`
     if not any(map(str.isspace, task.text)) and os.path.isfile(task.text):
         raise InputError(
             "is a file; expected a sentence in quotation marks (files: `pronmetric score -t`)", file=task.text

@@ -255,13 +255,13 @@ def _read_pairs(task: EvaluateFlags, config: Config | None, note: Notes) -> Pair
     if texts.dataset is not None:
         from data_prep import testset_to_pairs
 
-        assert texts.wmt_dir is not None  # `TextFlags.check` has seen to it
+        assert texts.wmt_dir is not None  # checked by `TextFlags.check`
         size = CONTEXT_SIZE if config is None else config["context_size"]
         pairs = testset_to_pairs.read(
             texts.dataset, texts.wmt_dir, texts.systems, context_size=size, seed=task.seed, note=note
         )
     else:
-        assert task.pairs is not None  # `EvaluateFlags.check` has seen to it
+        assert task.pairs is not None  # checked by `EvaluateFlags.check`
         if Path(task.pairs).is_dir():
             pairs = pair_sets.read_prepared(task.pairs, task.split or SPLITS[0], note=note)
         elif task.split is not None:

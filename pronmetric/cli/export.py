@@ -27,7 +27,7 @@ before keeps these. Loading gives fp32 weights again, so everything else works a
 With --data the copy is calibrated anew, and its tie thresholds and what decides are chosen anew; else they are kept."""
 EPILOG = """examples:
   pronmetric export default --onnx -o default.onnx
-  pronmetric export runs/average --bits 8 --data runs/wmt21-23 -o runs/average7"""
+  pronmetric export runs/average --bits 8 --data runs/wmt21-23 -o runs/average8"""
 
 
 _KIND = Exclusive(required=True)

@@ -29,7 +29,7 @@ MODULE = "pronmetric.conf"
 S = TypeVar("S", bound=Settings)
 # A sweep writes multirun.yaml to `out` and gives each job a folder in it, named by its number unless the config sets
 # `hydra.sweep.subdir`; a single run makes no folder.
-_RIM = (
+_OUTPUTS = (
     "hydra.run.dir=.",
     "hydra.output_subdir=null",
     "hydra.sweep.dir=${out}",
@@ -104,23 +104,32 @@ def hydra_parser(verb: str, description: str) -> argparse.ArgumentParser:
 
 @dataclass(frozen=True)
 class HydraCommand(Generic[S]):
-    """A Hydra verb that is a command of a group ("nmt train"): the group shows its flags, `main` runs it."""
+    """A Hydra verb, or a command of a group ("nmt train"), whose flags the group shows.
+
+    before: see `run_verb`. help: its line in the group.
+    """
 
     verb: str
     job: Callable[[S], None]
     settings: type[S]
     description: str
-    help: str
+    help: str | None = None
+    before: Callable[[S, Sequence[Mapping[str, str]]], None] | None = None
+
+    def parser(self) -> argparse.ArgumentParser:
+        """The flags of the verb."""
+        return hydra_parser(self.verb, self.description)
 
     def main(self, argv: Sequence[str]) -> int:
-        """See `run_verb`."""
-        return run_verb(self.verb, argv, self.job, settings=self.settings, description=self.description)
+        """Run the verb; the exit code."""
+        return run_verb(
+            self.verb, argv, self.job, settings=self.settings, description=self.description, before=self.before
+        )
 
     def add_to(self, commands: argparse._SubParsersAction) -> None:
         """Add the command to its group."""
-        flags = hydra_parser(self.verb, self.description)
         name = self.verb.rpartition(" ")[2]
-        commands.add_parser(name, help=self.help, parents=[flags], add_help=False, allow_abbrev=False)
+        commands.add_parser(name, help=self.help, parents=[self.parser()], add_help=False, allow_abbrev=False)
 
 
 def named_below(key: str) -> frozenset[str]:
@@ -450,7 +459,7 @@ def run_job(
                 fault.filename = config.out
             faults.append(fault)
 
-    with _arguments([command[0], *(["--multirun"] if multirun else []), *_RIM, *overrides]):
+    with _arguments([command[0], *(["--multirun"] if multirun else []), *_OUTPUTS, *overrides]):
         hydra.main(config_path=f"pkg://{module}", config_name=config_name(verb), version_base="1.3")(task)()
     if faults:
         raise faults[0]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from data_prep.settings import Reporter, Settings
-from pronmetric.cli.hydra import hydra_parser, run_verb
+from pronmetric.cli.hydra import HydraCommand
 from pronmetric.errors import InputError
 from pronmetric.output import targets
 from pronmetric.report import preparation
@@ -24,16 +23,6 @@ DESCRIPTION = """Make training data from WMT test sets (data.wmt=DIR) and plain 
 
 Writes to out=DIR a dataset for `datasets.load_from_disk`, with manifest.json and confusion.json. An interrupted run
 resumes with the remaining test sets."""
-
-
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb."""
-    return hydra_parser("prepare", DESCRIPTION)
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    return run_verb("prepare", argv, _job, settings=Settings, description=DESCRIPTION)
 
 
 def _job(settings: Settings) -> None:
@@ -98,3 +87,7 @@ def _progress(items: Iterable[Any], label: str, length: int | None, unit: str) -
     from pronmetric.output.progress import progress
 
     return progress(items, label=label, total=length, unit=unit)
+
+
+VERB = HydraCommand("prepare", _job, Settings, DESCRIPTION)
+parser, main = VERB.parser, VERB.main

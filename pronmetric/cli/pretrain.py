@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-from pronmetric.cli.hydra import hydra_parser, run_verb
+from pronmetric.cli.hydra import HydraCommand
 from pronmetric.output import targets
 from pronmetric.training.settings import Pretrain
 
@@ -16,16 +14,6 @@ DESCRIPTION = """Pretrain an ELMo-like encoder on English documents (data.englis
 Writes to out=DIR: options.json and weights.hdf5 in AllenNLP's layout (for `pronmetric train encoder=elmo`),
 pretrain.json (its training data and perplexity), logs (CSV, TensorBoard), and best.ckpt and last.ckpt. The same command
 resumes a stopped run from last.ckpt."""
-
-
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb."""
-    return hydra_parser("pretrain", DESCRIPTION)
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    return run_verb("pretrain", argv, _job, settings=Pretrain, description=DESCRIPTION)
 
 
 def _job(settings: Pretrain) -> None:
@@ -74,3 +62,7 @@ def _texts(folder: Path, settings: Pretrain) -> tuple[list[str], list[str]]:
 
 def _note(line: str) -> None:
     print(f"pronmetric pretrain: {line}", file=sys.stderr)
+
+
+VERB = HydraCommand("pretrain", _job, Pretrain, DESCRIPTION)
+parser, main = VERB.parser, VERB.main

@@ -134,7 +134,7 @@ def run(task: RerankFlags) -> None:
     if task.candidates:
         candidates = read_parallel(task.candidates, note)
     else:
-        assert task.nbest is not None  # `RerankFlags.check` has seen to it
+        assert task.nbest is not None  # checked by `RerankFlags.check`
         candidates = read_nbest(task.nbest, task.size)
     given = None if task.scores is None else read_scores(task.scores, candidates)
     if task.mbr:

@@ -213,7 +213,7 @@ def read_corpus(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
 def _read_dataset(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
     from data_prep.wmt import corpus as wmt
 
-    assert texts.dataset is not None and texts.wmt_dir is not None  # `TextFlags.check` has seen to it
+    assert texts.dataset is not None and texts.wmt_dir is not None  # checked by `TextFlags.check`
     target = load_language(model).code
     return wmt.read(texts.dataset, texts.wmt_dir, texts.systems, note, references=texts.refs, target=target)
 

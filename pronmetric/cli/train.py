@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pronmetric.cli.hydra import given_overrides, hydra_parser, named_below, run_verb
+from pronmetric.cli.hydra import HydraCommand, given_overrides, named_below
 from pronmetric.data import arrow
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
@@ -24,16 +23,6 @@ command resumes a stopped run from last.ckpt.
 With --multirun experiment=table4 it trains and tests the settings of the paper's Table 4, each in a folder of OUT.
 Finished settings are not run again. `pronmetric report tables OUT` shows the figures. The groups table4/setup and
 table4/size belong to this sweep."""
-
-
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb."""
-    return hydra_parser("train", DESCRIPTION)
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    return run_verb("train", argv, _job, settings=Train, description=DESCRIPTION, before=_before)
 
 
 def _before(settings: Train, jobs: Sequence[Mapping[str, str]]) -> None:
@@ -145,3 +134,7 @@ def _cell(settings: Train, table: Table) -> None:
     if record is not None:
         figures = [f"{name}\t{100 * record['test'][kind]['accuracy']:.1f}" for kind, name in sample.KINDS.items()]
         print("\t".join([cell.name, *figures]), flush=True)
+
+
+VERB = HydraCommand("train", _job, Train, DESCRIPTION, before=_before)
+parser, main = VERB.parser, VERB.main

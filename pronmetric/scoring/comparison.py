@@ -12,6 +12,7 @@ from itertools import combinations, islice, permutations
 from math import fsum, isqrt
 from typing import NamedTuple
 
+from pronmetric.eval import decision
 from pronmetric.eval.decision import ANSWERS, SCORE
 from pronmetric.eval.significance import RESAMPLES, difference, holm, no_worse, randomisation
 from pronmetric.scoring.score import PronounScore, SegmentScore, SystemScore, Tally
@@ -241,11 +242,10 @@ def decide(a: SegmentScore, b: SegmentScore, *, tie: float, by: str = SCORE) -> 
     left, right = a.value(by), b.value(by)
     if left is None or right is None:
         return Decision(None, None, a, b, (), ())
-    difference = left - right
-    if abs(difference) <= tie:
-        return Decision(TIE, difference, a, b, (), ())
-    better = A if difference > 0 else B
-    return Decision(better, difference, a, b, *_deciding(a, b, sign=1 if difference > 0 else -1))
+    better = str(decision.decide(left, right, tie=tie)).lower()
+    if better == TIE:
+        return Decision(better, left - right, a, b, (), ())
+    return Decision(better, left - right, a, b, *_deciding(a, b, sign=1 if better == A else -1))
 
 
 def average(first: SegmentScore, *others: SegmentScore) -> SegmentScore:

@@ -421,7 +421,7 @@ class _Reader:
     def __init__(self, loaded: Checkpoint, *, precision: str, gpus: int | None) -> None:
         self._inference = Inference(loaded, precision=precision, gpus=gpus)
         described = Model.read(loaded.config).source
-        assert described is not None  # `files.load_reader` has seen to it
+        assert described is not None  # checked by `files.load_reader`
         self._in_context, self._alone = (
             Combination(logit=each.model, evidence=each.reader, bias=each.bias)
             for each in (described.in_context, described.alone)

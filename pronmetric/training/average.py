@@ -18,10 +18,8 @@ from pronmetric.checkpoint import files, locate, weights
 from pronmetric.checkpoint.config import PAIR_HEAD, has_pair_head, languages_of
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.checkpoint.model_config import KEYS, Model, architecture
-from pronmetric.data import arrow
 from pronmetric.errors import InputError
-from pronmetric.eval.decision import ERRORS, SCORE
-from pronmetric.pronouns.corrupt import ConfusionTable
+from pronmetric.eval.decision import ERRORS
 from pronmetric.training import card, decision, recipe, source_reader, source_scorer
 from pronmetric.training.batches import Labeller
 from pronmetric.training.calibrate import natural_rate, on_references, recorded
@@ -29,7 +27,7 @@ from pronmetric.training.datamodule import development_pairs
 from pronmetric.training.fit import default_device
 from pronmetric.training.module import SUFFIX, accuracies
 from pronmetric.training.pair_scorer import PairScorer
-from pronmetric.training.prepared import Prepared
+from pronmetric.training.prepared import Folder
 from pronmetric.training.run import Result
 from pronmetric.training.source_data import development
 
@@ -55,7 +53,7 @@ def average(
     """
     locate.refuse_taken(out)
     shares = _checked(shares, folders)
-    manifest = arrow.read_manifest(data)
+    prepared = Folder.of(data)
     parts = [files.load(folder) for folder in folders]
     first = next((part for part in parts if has_pair_head(part.config)), parts[0])
     for folder, part in zip(folders, parts, strict=True):
@@ -66,15 +64,11 @@ def average(
     scorer.load_state_dict(mean_weights(states, shares))
     scorer.to(default_device())
     context, language = first.config["context"], first.language
-    if (there := Prepared.of(manifest).language) != language:
-        raise InputError(
-            f"expected data of {language.code}, the language of the checkpoints, got {there.code}", file=data
-        )
+    prepared.refuse_other(language, "the checkpoints")
     labeller = Labeller(first.collator, forms=first.config["pronouns"], language=language)
     usual = recipe.default("train")
     calibration = recorded(first.config) if same_scores else None
     if scorer.probability and not same_scores:
-        rate = natural_rate(manifest)
         calibration = on_references(
             scorer,
             first.collator,
@@ -82,7 +76,7 @@ def average(
             context=context,
             forms=first.config["pronouns"],
             language=language,
-            rate=rate,
+            rate=natural_rate(prepared.manifest),
             seed=seed,
             most=usual["data.calibrate"],
             dtype=torch.bfloat16,
@@ -99,7 +93,7 @@ def average(
                     figures |= {f"development/{name}{SUFFIX[by]}{part}": v for part, v in shares_right.items()}
     training: dict[str, Any] = {
         "version": pronmetric.__version__,
-        "data": {"manifest": files.hash_file(data / arrow.MANIFEST), "splits": manifest["splits"]},
+        "data": prepared.record,
         "seed": seed,
         "head_seed": head_seed,
         "average": [_record(part, share) for part, share in zip(parts, shares, strict=True)],
@@ -107,10 +101,7 @@ def average(
         "calibration": None if calibration is None else calibration.to_record(),
     }
     choice = decision.choose(pairs, data, context=context, most=usual["data.choose"], progress=True)
-    tie = None if choice is None else choice.ties.get(SCORE)
-    confusion = ConfusionTable.load(data / "confusion.json", forms=language.forms)
-    config = decision.add_tie({**first.config, "training": training}, tie, confusion)
-    config = decision.add_to_config(config, choice)
+    config = decision.record({**first.config, "training": training}, choice, data, language)
     locate.refuse_taken(out)  # may have been created by another process
     digest = files.save(out, scorer.cpu(), first.pieces, config, half=half)
     card.write(out, data=data)
@@ -128,7 +119,7 @@ def average_readers(
         InputError: as for `average`; the checkpoints have other weights, or the readers other vocabularies.
     """
     locate.refuse_taken(out)
-    shares, manifest, english = _checked(shares, folders), arrow.read_manifest(data), files.load(folders[0])
+    shares, prepared, english = _checked(shares, folders), Folder.of(data), files.load(folders[0])
     readers = [folder / locate.READER for folder in folders]
     parts = [files.load(reader) for reader in readers]
     first, usual = parts[0], recipe.default("experiment/source")
@@ -136,8 +127,7 @@ def average_readers(
         _refuse_other_kind(first, part, reader)
         if part.config["source"]["model"] != english.hash:
             raise InputError(f"expected a reader of sources for the weights {english.hash} of the first", file=reader)
-        if part.pieces.vocabulary() != first.pieces.vocabulary():  # type: ignore[attr-defined]  # of sub-words
-            raise InputError("its vocabulary differs from that of the first: train both on the same data", file=reader)
+        _refuse_other_vocabulary(first, part, reader)
     head_seed, scorer, bits = _head_seed(readers, parts), first.model, usual["source.bits"]
     scorer.load_state_dict(mean_weights([part.model.state_dict() for part in parts], shares))
     weights.round_in_place(scorer.state_dict(), bits=bits)
@@ -149,13 +139,13 @@ def average_readers(
         scorer,
         first.collator,
         development(data, forms=forms, language=first.language, most=most),
-        rate=natural_rate(manifest),
+        rate=natural_rate(prepared.manifest),
         dtype=torch.bfloat16,
         progress=True,
     )
     training = {
         "version": pronmetric.__version__,
-        "data": {"manifest": files.hash_file(data / arrow.MANIFEST), "splits": manifest["splits"]},
+        "data": prepared.record,
         "head_seed": head_seed,
         "average": [_record(part, share) for part, share in zip(parts, shares, strict=True)],
         "figures": mixed.figures,
@@ -178,7 +168,7 @@ def average_scorers(
         InputError: as for `average`; the scorers have other languages or vocabularies, or the data other languages.
     """
     locate.refuse_taken(out)
-    shares, prepared = _checked(shares, folders), source_scorer.Folder.read(data)
+    shares, prepared = _checked(shares, folders), Folder.of_languages(data)
     parts = [files.load(folder) for folder in folders]
     first, usual = parts[0], recipe.default("experiment/source")
     own, described = languages_of(first.config), Model.read(first.config)
@@ -186,8 +176,7 @@ def average_scorers(
         _refuse_other_kind(first, part, folder)
         if languages_of(part.config) != own or part.config.get("reads_source") != first.config["reads_source"]:
             raise InputError("its languages or its rows of sources differ from those of the first", file=folder)
-        if part.pieces.vocabulary() != first.pieces.vocabulary():  # type: ignore[attr-defined]  # of sub-words
-            raise InputError("its vocabulary differs from that of the first: train both on the same data", file=folder)
+        _refuse_other_vocabulary(first, part, folder)
     by_language = {each.prepared.language: each for each in prepared}
     if by_language.keys() != set(own):
         wanted, got = (", ".join(sorted(each.code for each in some)) for some in (own, by_language))
@@ -272,6 +261,11 @@ def _refuse_other_kind(first: Checkpoint, other: Checkpoint, folder: Path) -> No
             raise InputError(
                 f"its {key} differs from that of the first: only checkpoints of one kind can be averaged", file=folder
             )
+
+
+def _refuse_other_vocabulary(first: Checkpoint, other: Checkpoint, folder: Path) -> None:
+    if other.pieces.vocabulary() != first.pieces.vocabulary():  # type: ignore[attr-defined]  # of sub-words
+        raise InputError("its vocabulary differs from that of the first: train both on the same data", file=folder)
 
 
 def _head_seed(folders: Sequence[Path], parts: Sequence[Checkpoint]) -> int | None:

@@ -30,7 +30,7 @@ _LICENCES = {
     "ewt": "UD English EWT, CC BY-SA 4.0",
     "standardebooks": "Standard Ebooks, public domain (CC0)",
 }
-_BY_TABLE = (
+BY_TABLE = (
     "Pronouns are found by a table of forms without rules of usage: every word with one of its forms counts, and forms "
     "that are articles or conjunctions far more often are not scored."
 )
@@ -120,17 +120,9 @@ def _sha256(path: Path) -> str:
 
 def _head(name: str, weights: str, config: Mapping[str, Any]) -> str:
     language = checkpoint_config.language_of(config)
-    front = {
-        "license": "apache-2.0",
-        "language": [language.code],
-        "library_name": "pronmetric",
-        "tags": ["evaluation", "machine-translation", "pronouns", "metric"],
-    }
     return "\n".join(
         [
-            "---",
-            yaml.safe_dump(front, sort_keys=False).strip(),
-            "---",
+            front_matter([language.code]),
             "",
             f"# pronmetric checkpoint `{name}`",
             "",
@@ -214,7 +206,7 @@ def _study(figures: Mapping[str, Any]) -> str:
         counts = f"{part['common']['equal']} / {part['common']['null']} / {part['unscored']['either']}"
         rows.append([language, str(part["common"]["pairs"]), *cells, counts, known.get(language, "")])
     header = ["language", "pairs", "common context", "none", "shuffled", "equal / null / unscored", _PAPER]
-    return "### Published study set (test)\n\n" + _table(header, rows)
+    return "### Published study set (test)\n\n" + table(header, rows)
 
 
 def _gap(figures: Mapping[str, Any]) -> str:
@@ -223,7 +215,7 @@ def _gap(figures: Mapping[str, Any]) -> str:
     ]
     return (
         "### GAP development part (test): the pronoun against the other gender's\n\n"
-        + _table(["context", f"accuracy, {figures['common']['pairs']} items", "first 600"], rows)
+        + table(["context", f"accuracy, {figures['common']['pairs']} items", "first 600"], rows)
         + f"\n\nContext helps by {_gain(figures['context_gain'])} points, shuffled context by "
         + f"{_gain(figures['shuffled_gain'])}."
     )
@@ -242,7 +234,7 @@ def _pairs(figures: Mapping[str, Any]) -> str:
         notes.append(f"{title}: {_counts(own['by_count'])}.")
     header = ["pairs", "context", "number", "accuracy", "equal / null", _PAPER]
     title = f"### Reference against system and noisy reference ({_SPLITS[figures['split']]})\n\n"
-    return title + "\n\n".join([_table(header, rows), *notes])
+    return title + "\n\n".join([table(header, rows), *notes])
 
 
 def _counts(split: Mapping[str, Any]) -> str:
@@ -271,7 +263,7 @@ def _context(figures: Mapping[str, Any]) -> str:
         if not group.startswith("third,")
     ]
     header = ["pronouns", "pairs", "common", "none", "shuffled", "common - none", "shuffled - none"]
-    return "### Does context help? R vs R'\n\n" + _table(header, rows)
+    return "### Does context help? R vs R'\n\n" + table(header, rows)
 
 
 def _calibration(figures: Mapping[str, Any]) -> str:
@@ -284,7 +276,7 @@ def _calibration(figures: Mapping[str, Any]) -> str:
         f"Expected calibration error {figures['ece']:.3f} ({figures['bins']} equal-mass bins) over "
         f"{figures['pronouns']} pronouns of held-out references, {figures['wrong']} of them replaced: at "
         f"{100 * figures['rate']:.1f} %, the rate at which the outputs of WMT22 have another pronoun than the "
-        "reference.\n\n" + _table(["probability", "pronouns", "mean", "right"], rows)
+        "reference.\n\n" + table(["probability", "pronouns", "mean", "right"], rows)
     )
 
 
@@ -299,7 +291,7 @@ def _antecedents(figures: Mapping[str, Any]) -> str:
     gain = figures["groups"]["held out"]["antecedent"]["gain"]["hit@1"]
     return (
         "### Does a third-person pronoun look at its antecedent? GUM's coreference\n\n"
-        + _table(["documents", "pronouns", "", "hit@1", "hit@3"], rows)
+        + table(["documents", "pronouns", "", "hit@1", "hit@3"], rows)
         + "\n\nHit@k: one of the k words most attended, the pronoun itself excluded, is part of its antecedent. "
         + f"Attention minus the nearest noun, held out: {_gain(gain)} points (hit@1). What `pronmetric attention` "
         + "shows is a guess at antecedents, useful only where it is better than that baseline."
@@ -318,7 +310,7 @@ def _bias(figures: Mapping[str, Any]) -> str:
         + f"Winogender: P(he) - P(she) in the same sentence is {own['difference']['value']:+.3f} on average over "
         + f"{own['occupations']} occupations (absolute {own['absolute']['value']:.3f}; 0 is unbiased). Its correlation "
         + f"with the share of women in the occupation: {correlations}; a negative one follows the statistics.\n\n"
-        + _table(["GAP development part, pronouns", "items", "accuracy"], rows)
+        + table(["GAP development part, pronouns", "items", "accuracy"], rows)
         + f"\n\nFeminine minus masculine: {_gain(gap['difference'])} points."
     )
 
@@ -332,7 +324,7 @@ def _fidelity(figures: Mapping[str, Any]) -> str:
     share = bias["share"]
     return (
         "### Fidelity: the right pronouns against another person's (held-out frames, roles and names)\n\n"
-        + _table(["passages", *sets], rows)
+        + table(["passages", *sets], rows)
         + "\n\nThe level is the number of sentences about the other person in between. Singular they that the text "
         + f"has established, against he or she: {_share(they)} % of {they['pairs']} texts. Where nothing "
         + f"but a stereotype of the role decides between he and she, {_share({**share, 'accuracy': share['value']})} % "
@@ -341,9 +333,8 @@ def _fidelity(figures: Mapping[str, Any]) -> str:
 
 
 def _limits(config: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]) -> str:
-    table = "" if checkpoint_config.language_of(config).ruled else _BY_TABLE
     lines = [
-        *([table] if table else []),
+        *([] if checkpoint_config.language_of(config).ruled else [BY_TABLE]),
         "Without `--source-lang`, a pronoun that fits its sentence and the text before it counts as right, whatever "
         "the source has.",
         "Choices between forms that both fit the sentence (his/her, he/they) depend on the antecedent, which is harder "
@@ -381,7 +372,7 @@ def _data(manifest: Mapping[str, Any], manifest_hash: str) -> str:
             f"schema {manifest['schema_version']}. Pronoun pairs that count as no error: filter `{agreement}`. Never "
             f"read: {', '.join(manifest['config'].get('exclude', [])) or 'none'}.",
             "",
-            _table(["split", "rows", "test sets"], rows),
+            table(["split", "rows", "test sets"], rows),
             "",
             *licences,
             "",
@@ -471,6 +462,18 @@ def _gain(value: Mapping[str, Any]) -> str:
     return f"{100 * value['value']:+.1f} [{100 * value['low']:+.1f}, {100 * value['high']:+.1f}]"
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def front_matter(codes: Sequence[str]) -> str:
+    """The first lines of a card, which the Hugging Face hub reads; codes: of the target languages."""
+    content = {
+        "license": "apache-2.0",
+        "language": list(codes),
+        "library_name": "pronmetric",
+        "tags": ["evaluation", "machine-translation", "pronouns", "metric"],
+    }
+    return f"---\n{yaml.safe_dump(content, sort_keys=False).strip()}\n---"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -21,6 +21,7 @@ from pronmetric.data import arrow
 from pronmetric.eval.decision import DECISIONS, SCORE
 from pronmetric.eval.ties import PEOPLES_RATE, choose_threshold
 from pronmetric.pronouns.corrupt import ConfusionTable
+from pronmetric.pronouns.languages import Language
 from pronmetric.training.module import accuracies
 from pronmetric.training.pair_scorer import PairScorer
 
@@ -74,6 +75,13 @@ def choose(scorer: PairScorer, folder: Path, *, context: str, most: int, progres
     given = [by for by in DECISIONS if by in accuracy]
     best = max(given, key=lambda by: float(np.mean(list(accuracy[by].values()))))
     return Choice(best, accuracy, ties, pairs)
+
+
+def record(config: Mapping[str, Any], choice: Choice | None, folder: Path, language: Language) -> dict[str, Any]:
+    """A checkpoint's config with the choice, all tie thresholds, and the confusion counts of the prepared `folder`."""
+    tie = None if choice is None else choice.ties.get(SCORE)
+    table = ConfusionTable.load(folder / "confusion.json", forms=language.forms)
+    return add_to_config(add_tie(config, tie, table), choice)
 
 
 def add_to_config(config: Mapping[str, Any], choice: Choice | None) -> dict[str, Any]:

@@ -1,10 +1,13 @@
-"""What training and checkpoint depend on in the preparation: language, pronouns and context size."""
+"""A prepared folder, and what training takes from it: the language, the pronouns and the size of the context."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from pronmetric.checkpoint import files
+from pronmetric.data import arrow
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns import languages
 from pronmetric.pronouns.finder import INVENTORIES
@@ -47,6 +50,63 @@ class Prepared(NamedTuple):
             why = "it is missing" if isinstance(error, KeyError) else f"expected {error}"
             raise PronmetricError(f"target={target}: the manifest's table of pronouns: {why}; prepare again") from None
         return cls(language.forms, size, language)
+
+
+class Folder(NamedTuple):
+    """A prepared folder: its place, its manifest with its hash, and what the manifest says of the texts."""
+
+    path: Path
+    manifest: Mapping[str, Any]
+    hash: str
+    prepared: Prepared
+
+    @classmethod
+    def of(cls, path: Path) -> Folder:
+        """The folder at `path`.
+
+        Raises:
+            PronmetricError: it is not a prepared folder, or `Prepared.of` cannot read its manifest.
+        """
+        manifest = arrow.read_manifest(path)
+        return cls(path, manifest, files.hash_file(path / arrow.MANIFEST), Prepared.of(manifest))
+
+    @classmethod
+    def of_languages(cls, paths: Iterable[Path]) -> list[Folder]:
+        """Folders of different target languages, in the order given.
+
+        Raises:
+            InputError: two have the same language, or their contexts differ in size.
+        """
+        folders: list[Folder] = []
+        for path in paths:
+            each = cls.of(path)
+            if each.code in {other.code for other in folders}:
+                raise InputError(f"expected folders of different languages, got two of {each.code}", file=path)
+            if folders and each.prepared.context_size != folders[0].prepared.context_size:
+                raise InputError(
+                    f"expected {folders[0].prepared.context_size} sentences of context, as in {folders[0].path}, got "
+                    f"{each.prepared.context_size}: prepare with the same context.size",
+                    file=path,
+                )
+            folders.append(each)
+        return folders
+
+    @property
+    def code(self) -> str:
+        """The code of the target language."""
+        return self.prepared.language.code
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The data as the config of a checkpoint records it: the hash of the manifest, and the splits."""
+        return {"manifest": self.hash, "splits": self.manifest["splits"]}
+
+    def refuse_other(self, language: Language, whose: str) -> None:
+        """Refuse data in another language than `language`; `whose` is "the checkpoint" or "the checkpoints"."""
+        if self.prepared.language != language:
+            raise InputError(
+                f"expected data of {language.code}, the language of {whose}, got {self.code}", file=self.path
+            )
 
 
 def check_language(settings: Train, language: Language) -> None:

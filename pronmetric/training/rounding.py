@@ -13,14 +13,12 @@ from pronmetric.checkpoint.config import reads_source
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data import arrow
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.eval.decision import SCORE
 from pronmetric.output.targets import AtomicFile
-from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.training import card, decision, recipe, source_reader
 from pronmetric.training.batches import Labeller
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, recorded
 from pronmetric.training.pair_scorer import PairScorer
-from pronmetric.training.prepared import Prepared
+from pronmetric.training.prepared import Folder
 from pronmetric.training.recipe import ROUNDED
 from pronmetric.training.source_data import development, has_translations
 
@@ -92,12 +90,9 @@ def _round_reader(loaded: Checkpoint, out: Path, *, bits: int, data: Path | None
 
 def _calibrated(loaded: Checkpoint, config: dict[str, Any], data: Path) -> dict[str, Any]:
     """Calibrate the head in place, and choose what decides and when; the config with all of it."""
-    manifest = arrow.read_manifest(data)
+    folder = Folder.of(data)
     context, language, forms = config["context"], loaded.language, config["pronouns"]
-    if (there := Prepared.of(manifest).language) != language:
-        raise InputError(
-            f"expected data of {language.code}, the language of the checkpoint, got {there.code}", file=data
-        )
+    folder.refuse_other(language, "the checkpoint")
     training, usual = {**config["training"]}, recipe.default("train")
     if loaded.model.probability:
         fit = on_references(
@@ -107,7 +102,7 @@ def _calibrated(loaded: Checkpoint, config: dict[str, Any], data: Path) -> dict[
             context=context,
             forms=forms,
             language=language,
-            rate=natural_rate(manifest),
+            rate=natural_rate(folder.manifest),
             seed=training.get("seed", 1),
             most=usual["data.calibrate"],
             dtype=torch.bfloat16,
@@ -118,10 +113,7 @@ def _calibrated(loaded: Checkpoint, config: dict[str, Any], data: Path) -> dict[
     labeller = Labeller(loaded.collator, forms=forms, language=language)
     pairs = PairScorer(loaded.model, labeller, dtype=torch.bfloat16)
     choice = decision.choose(pairs, data, context=context, most=usual["data.choose"], progress=True)
-    tie = None if choice is None else choice.ties.get(SCORE)
-    table = ConfusionTable.load(data / "confusion.json", forms=language.forms)
-    config = decision.add_tie({**config, "training": training}, tie, table)
-    return decision.add_to_config(config, choice)
+    return decision.record({**config, "training": training}, choice, data, language)
 
 
 def _after(before: Fit | None, fit: Fit) -> Fit:

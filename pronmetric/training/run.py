@@ -16,9 +16,7 @@ from pronmetric.checkpoint.model_config import FORMAT, KEYS, SEGMENT, Encoder, M
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator
 from pronmetric.errors import InputError
-from pronmetric.eval.decision import SCORE
 from pronmetric.nn.scorer import PronounScorer
-from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import Language
 from pronmetric.training import card, decision, encoders, recipe, soft_labels
 from pronmetric.training import teacher as teachers
@@ -41,7 +39,7 @@ from pronmetric.training.fit import (
 )
 from pronmetric.training.module import DTYPES, ScorerModule
 from pronmetric.training.pair_scorer import PairScorer
-from pronmetric.training.prepared import Prepared, check_language
+from pronmetric.training.prepared import Folder, Prepared, check_language
 from pronmetric.training.settings import Train, Trainer
 from pronmetric.training.teacher import Teacher
 
@@ -83,26 +81,18 @@ def train(
     Raises:
         PronmetricError: a setting, the prepared folder or the teacher is wrong, or `out` holds a run of other settings.
     """
-    out, folder = Path(settings.out), Path(settings.data.folder)
-    kept = settings.results()
-    kept["data"]["dir"] = files.hash_file(folder / arrow.MANIFEST)
-    soft = settings.data.soft
-    taught = None if soft is None else soft_labels.about(soft)
-    if soft is not None:
-        kept["data"]["soft"] = files.hash_file(Path(soft) / arrow.MANIFEST)
-    if settings.teacher is not None:
-        kept["teacher"] = files.hash_weights(Path(settings.teacher))
-    manifest = arrow.read_manifest(folder)
-    rate, prepared = natural_rate(manifest), Prepared.of(manifest)
+    out, folder = Path(settings.out), Folder.of(Path(settings.data.folder))
+    rate, prepared = natural_rate(folder.manifest), folder.prepared
     check_language(settings, prepared.language)
-    refuse_other(out, kept, results=(EXPORT,))
+    taught = None if settings.data.soft is None else soft_labels.about(settings.data.soft)
+    kept = checked_run(settings)
     with prepare_process(settings.trainer, seed=settings.seed):
         model = initial_model(settings)
         collator = _collator(settings, model.start, prepared.language)
         described = describe(settings, model.start, collator, prepared)
         if settings.optim.frozen_head:
             _refuse_other_scores(model, described, settings)
-        teacher = _teacher(settings, prepared)
+        teacher = load_teacher(settings, prepared)
         data = PronounData(
             settings,
             collator,
@@ -144,26 +134,37 @@ def train(
         model.scorer.encoder = model.start.encoder
     record = {
         "version": pronmetric.__version__,
-        "data": {"manifest": kept["data"]["dir"], "splits": manifest["splits"]},
-        **({} if overrides is None else {"overrides": recipe.recorded(overrides)}),
-        **training_record(settings, model, first, best, annotated=data.annotated),
-        **({} if teacher is None else {"teacher": teacher.hash}),
+        "data": folder.record,
+        **training_record(
+            settings, model, best, overrides=overrides, first=first, annotated=data.annotated, teacher=teacher
+        ),
         **({} if taught is None else {"soft_labels": taught}),
         **({"mix": mix} if mix else {}),
         "figures": best.figures,
         "calibration": None if calibration is None else calibration.to_record(),
     }
     config = {**described.to_config(), "training": record}
-    tie = None if choice is None else choice.ties.get(SCORE)
-    table = ConfusionTable.load(folder / "confusion.json", forms=prepared.language.forms)
-    config = decision.add_tie(config, tie, table)
-    config = decision.add_to_config(config, choice)
+    config = decision.record(config, choice, folder.path, prepared.language)
     digest = files.save(out / EXPORT, model.scorer, model.start.pieces, config, half=settings.half)
-    card.write(out / EXPORT, data=folder)
+    card.write(out / EXPORT, data=folder.path)
     return Result(out / EXPORT, digest, best.figures, calibration)
 
 
-def _teacher(settings: Train, prepared: Prepared) -> Teacher | None:
+def checked_run(settings: Train) -> dict[str, Any]:
+    """The settings that affect the run, with hashes for its folders; another run in `out` is refused."""
+    kept, hashes = settings.results(), [files.hash_file(Path(each) / arrow.MANIFEST) for each in settings.data.folders]
+    kept["data"]["dir"] = hashes[0] if len(hashes) == 1 else hashes
+    if settings.data.soft is not None:
+        kept["data"]["soft"] = files.hash_file(Path(settings.data.soft) / arrow.MANIFEST)
+    if settings.source is not None and settings.source.model is not None:
+        kept["source"]["model"] = files.hash_weights(Path(settings.source.model))
+    if settings.teacher is not None:
+        kept["teacher"] = files.hash_weights(Path(settings.teacher))
+    refuse_other(Path(settings.out), kept, results=(EXPORT,))
+    return kept
+
+
+def load_teacher(settings: Train, prepared: Prepared) -> Teacher | None:
     """The teacher of the run, if it has one, checked against the student."""
     if settings.teacher is None:
         return None
@@ -231,10 +232,18 @@ def describe(settings: Train, start: Start, collator: Collator, prepared: Prepar
 
 
 def training_record(
-    settings: Train, model: InitialModel, first: Fit | None, best: Fitted, *, annotated: Mapping[str, int]
+    settings: Train,
+    model: InitialModel,
+    best: Fitted,
+    *,
+    overrides: Sequence[str] | None,
+    teacher: Teacher | None,
+    first: Fit | None = None,
+    annotated: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """The record of the run in the checkpoint's config: seeds, steps, time, and initial weights."""
+    """The record of the run in the checkpoint's config: command, seeds, steps, time, initial weights, and teacher."""
     record: dict[str, Any] = {
+        **({} if overrides is None else {"overrides": recipe.recorded(overrides)}),
         "seed": settings.seed,
         "head_seed": settings.head_seed if model.new_head else None,
         "steps": best.steps,
@@ -248,6 +257,8 @@ def training_record(
         record["encoder"] = model.start.origin
     if annotated:
         record["coreference"] = {**annotated, "weight": settings.objective.antecedent}
+    if teacher is not None:
+        record["teacher"] = teacher.hash
     return record
 
 

@@ -9,10 +9,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import yaml
-
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.training import recipe
+from pronmetric.training.card import BY_TABLE, front_matter, table
 from pronmetric.training.source_data import RATE, WITH_SOURCE, WITHOUT
 
 
@@ -31,15 +30,7 @@ def card(config: Mapping[str, Any], *, name: str, weights: str, manifests: Seque
 
 
 def _head(codes: Sequence[str], name: str, weights: str) -> str:
-    front = {
-        "license": "apache-2.0",
-        "language": list(codes),
-        "library_name": "pronmetric",
-        "tags": ["evaluation", "machine-translation", "pronouns", "metric"],
-    }
-    return f"""---
-{yaml.safe_dump(front, sort_keys=False).strip()}
----
+    return f"""{front_matter(codes)}
 
 # pronmetric checkpoint `{name}`
 
@@ -72,14 +63,12 @@ def _figures(config: Mapping[str, Any], codes: Sequence[str]) -> str:
         rows.append([code, *(f"{number:,}" for number in numbers), *cells])
     header = ["language", "training texts", "pronouns", "third person"]
     header += [f"{side}, {part}" for side in ("source", "no source") for part in ("all", "third person")]
-    lines = [header, ["---"] * len(header), *rows]
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     return f"""## Figures
 
 Area under the ROC curve in percent, on the pronouns of development references with two sentences of context, about
 {100 * RATE:.0f} % of them replaced; 50 is chance. Training texts, pronouns and third person are numbers.
 
-{table}"""
+{table(header, rows)}"""
 
 
 def _limits(config: Mapping[str, Any], codes: Sequence[str]) -> str:
@@ -88,8 +77,7 @@ def _limits(config: Mapping[str, Any], codes: Sequence[str]) -> str:
     lines = [
         f"Trained on sources in {_listed(config['reads_source']['languages'])}; no figure here is of others.",
         "The figures are of replaced pronouns, not of errors of systems or of people's judgements.",
-        "Pronouns are found by a table of forms without rules of usage: every word with one of its forms counts, and "
-        "forms that are articles or conjunctions far more often are not scored.",
+        BY_TABLE,
         "The probabilities are calibrated on texts with their sources; without a source they are less certain.",
         *([f"Not calibrated, for lack of replaced pronouns or of order: {_listed(without)}."] if without else []),
         "A dropped pronoun is not scored: only pronouns in the text have a probability.",

@@ -22,7 +22,6 @@ import pronmetric
 from pronmetric.checkpoint import files, locate, weights
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.checkpoint.model_config import Mixing, SourceReader
-from pronmetric.data import arrow
 from pronmetric.data.collate import Collator
 from pronmetric.data.pieces import Pieces, Subwords
 from pronmetric.data.source_rows import SourceCollator
@@ -33,7 +32,7 @@ from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.targets import AtomicFile
-from pronmetric.training import recipe, run
+from pronmetric.training import run
 from pronmetric.training import teacher as teachers
 from pronmetric.training.batches import Labelled
 from pronmetric.training.calibrate import FEWEST, logits_of, natural_rate
@@ -45,13 +44,12 @@ from pronmetric.training.fit import (
     batches_of_step,
     fit,
     prepare_process,
-    refuse_other,
     run_length,
 )
 from pronmetric.training.module import Length, ScorerModule
-from pronmetric.training.prepared import Prepared, check_language
+from pronmetric.training.prepared import Folder, Prepared, check_language
 from pronmetric.training.pruning import prune
-from pronmetric.training.run import DTYPE, Result
+from pronmetric.training.run import DTYPE, Result, checked_run, load_teacher
 from pronmetric.training.settings import SourceTraining, Train
 from pronmetric.training.several_sources import SeveralSources
 from pronmetric.training.source_data import WITH_SOURCE, WITHOUT, Development, Judged, SourceData, without_context
@@ -141,14 +139,13 @@ def train(
     """
     options = settings.source
     assert options is not None and options.model is not None
-    out, folder, model = Path(settings.out), Path(settings.data.folder), Path(options.model)
-    manifest = arrow.read_manifest(folder)
-    prepared, rate = Prepared.of(manifest), natural_rate(manifest)
+    out, folder, model = Path(settings.out), Folder.of(Path(settings.data.folder)), Path(options.model)
+    prepared, rate = folder.prepared, natural_rate(folder.manifest)
     check_language(settings, prepared.language)
     kept = checked_run(settings)
-    known: dict[str, Any] = {"forms": prepared.forms, "language": prepared.language}
-    teachers.load(model, **known, name="source.model")  # one that does not fit is refused before the run
-    teacher = None if settings.teacher is None else teachers.load(settings.teacher, **known)
+    # a checkpoint that does not fit is refused before the run
+    teachers.load(model, forms=prepared.forms, language=prepared.language, name="source.model")
+    teacher = load_teacher(settings, prepared)
     with prepare_process(settings.trainer, seed=settings.seed):
 
         def open_data(pieces: Pieces, max_pieces: int) -> SourceData:
@@ -188,10 +185,10 @@ def train(
     )
     record = {
         "version": pronmetric.__version__,
-        "data": {"manifest": kept["data"]["dir"], "splits": manifest["splits"]},
-        **({} if overrides is None else {"overrides": recipe.recorded(overrides)}),
-        **run.training_record(settings, trained.initial, None, best, annotated=data.annotated),
-        **({} if teacher is None else {"teacher": teacher.hash}),
+        "data": folder.record,
+        **run.training_record(
+            settings, trained.initial, best, overrides=overrides, annotated=data.annotated, teacher=teacher
+        ),
         "mix": data.mix(trained.length.steps * batches_of_step(settings.trainer)),
         "figures": figures,
     }
@@ -199,19 +196,6 @@ def train(
     files.copy(model, out / EXPORT)
     digest = save(out / EXPORT, scorer.cpu(), trained.start.pieces, config, half=settings.half, bits=options.bits)
     return Result(out / EXPORT, digest, figures, None)
-
-
-def checked_run(settings: Train) -> dict[str, Any]:
-    """The settings that affect the run, with hashes for its folders; another run in `out` is refused."""
-    assert settings.source is not None
-    kept, hashes = settings.results(), [files.hash_file(Path(each) / arrow.MANIFEST) for each in settings.data.folders]
-    kept["data"]["dir"] = hashes[0] if len(hashes) == 1 else hashes
-    if settings.source.model is not None:
-        kept["source"]["model"] = files.hash_weights(Path(settings.source.model))
-    if settings.teacher is not None:
-        kept["teacher"] = files.hash_weights(Path(settings.teacher))
-    refuse_other(Path(settings.out), kept, results=(EXPORT,))
-    return kept
 
 
 def make_collator(options: SourceTraining, pieces: Pieces, max_pieces: int, prepared: Prepared) -> SourceCollator:

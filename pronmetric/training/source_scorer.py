@@ -5,7 +5,7 @@ It is trained as a reader of sources is, and is a checkpoint of its own: no othe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,65 +15,22 @@ import torch
 import pronmetric
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.model_config import Model, SourceRows, Target
-from pronmetric.data import arrow
 from pronmetric.data.collate import Collator
 from pronmetric.data.pieces import Pieces
-from pronmetric.errors import InputError
 from pronmetric.eval.calibration import fit_sum
 from pronmetric.nn.head import LogitHead
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.targets import AtomicFile
-from pronmetric.training import recipe, run
-from pronmetric.training import teacher as teachers
+from pronmetric.training import run
 from pronmetric.training.calibrate import FEWEST, Fit, logits_of, natural_rate
 from pronmetric.training.fit import EXPORT, prepare_process
-from pronmetric.training.prepared import Prepared, check_language
-from pronmetric.training.run import DTYPE, Result
+from pronmetric.training.prepared import Folder, Prepared, check_language
+from pronmetric.training.run import DTYPE, Result, checked_run, load_teacher
 from pronmetric.training.scorer_card import card
 from pronmetric.training.settings import Train
 from pronmetric.training.several_sources import SeveralSources
 from pronmetric.training.source_data import WITH_SOURCE, WITHOUT, Development, SourceData, without_source
-from pronmetric.training.source_reader import areas, checked_run, fit_reader, make_collator
-
-
-class Folder(NamedTuple):
-    """A prepared folder: its place, its manifest, and what it says of its texts."""
-
-    path: Path
-    manifest: Mapping[str, Any]
-    prepared: Prepared
-
-    @property
-    def code(self) -> str:
-        """Of its target language."""
-        return self.prepared.language.code
-
-    @property
-    def hash(self) -> str:
-        """Of its manifest."""
-        return files.hash_file(self.path / arrow.MANIFEST)
-
-    @classmethod
-    def read(cls, paths: Iterable[Path]) -> list[Folder]:
-        """Prepared folders, in the order given.
-
-        Raises:
-            InputError: two are of one language, or their contexts differ in size.
-        """
-        found: list[Folder] = []
-        for path in paths:
-            manifest = arrow.read_manifest(path)
-            each = cls(path, manifest, Prepared.of(manifest))
-            if each.code in {other.code for other in found}:
-                raise InputError(f"expected folders of different languages, got two of {each.code}", file=path)
-            if found and each.prepared.context_size != found[0].prepared.context_size:
-                raise InputError(
-                    f"expected {found[0].prepared.context_size} sentences of context, as in {found[0].path}, got "
-                    f"{each.prepared.context_size}: prepare with the same context.size",
-                    file=path,
-                )
-            found.append(each)
-        return found
+from pronmetric.training.source_reader import areas, fit_reader, make_collator
 
 
 def train(
@@ -93,13 +50,11 @@ def train(
     """
     options = settings.source
     assert options is not None
-    folders = Folder.read(map(Path, settings.data.folders))
+    folders = Folder.of_languages(map(Path, settings.data.folders))
     for each in folders:
         check_language(settings, each.prepared.language)
     kept, known = checked_run(settings), folders[0].prepared
-    teacher = None
-    if settings.teacher is not None:
-        teacher = teachers.load(settings.teacher, forms=known.forms, language=known.language)
+    teacher = load_teacher(settings, known)
     with prepare_process(settings.trainer, seed=settings.seed):
 
         def open_data(pieces: Pieces, max_pieces: int) -> SeveralSources:
@@ -123,9 +78,7 @@ def train(
         described = run.describe(settings, trained.start, trained.data.collator, known)
         record = {
             "version": pronmetric.__version__,
-            **({} if overrides is None else {"overrides": recipe.recorded(overrides)}),
-            **run.training_record(settings, trained.initial, None, trained.best, annotated={}),
-            **({} if teacher is None else {"teacher": teacher.hash}),
+            **run.training_record(settings, trained.initial, trained.best, overrides=overrides, teacher=teacher),
             "translations": {each.code: part.size for each, part in zip(folders, trained.data.parts, strict=True)},
             "figures": trained.best.figures,
         }
@@ -185,11 +138,11 @@ def finish(
     folders = [folder for folder, *_ in targets]
     records = {code: None if fit is None else fit.to_record() for code, fit in fits.items()}
     if len(folders) == 1 and (fit := fits[folders[0].code]) is not None:
-        assert isinstance(scorer.head, LogitHead)  # `Train` has seen to it
+        assert isinstance(scorer.head, LogitHead)  # checked by `Train`
         scorer.head.calibrate(scale=fit.scale, bias=fit.bias)
     training = {
         **record,
-        "data": {each.code: {"manifest": each.hash, "splits": each.manifest["splits"]} for each in folders},
+        "data": {each.code: each.record for each in folders},
         "development": counts,
         "figures": figures,
         "calibration": records if len(records) > 1 else records[folders[0].code],

@@ -15,8 +15,7 @@ minor 1, major and critical 5, a non-translation 25, minor punctuation 0.1). `.d
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -27,12 +26,12 @@ from pronmetric.lab.human.wmt_scores import (
     INDEX,
     MISSING,
     SEGMENT_HEAD,
+    finite,
     lines_of,
     read_assessments,
     read_segment_scores,
 )
 from pronmetric.text import strict_json
-from pronmetric.text.lines import iter_lines
 
 RATING_FILE = ".seg.rating"
 DOMAIN_FILE = ".domain.score"
@@ -195,7 +194,7 @@ def read_ratings(path: str | Path) -> dict[str, list[float | None]]:
             without a score and a known severity; for different numbers of segments.
     """
     scores: dict[str, list[float | None]] = {}
-    for number, line in _lines(path):
+    for number, line in lines_of(path):
         fields = line.rstrip("\r").split("\t")
         if len(fields) not in (2, 3) or not fields[0].strip():
             message = f"expected SYSTEM, RATING and perhaps RATER, with tabs, got {len(fields)} fields"
@@ -214,7 +213,7 @@ def read_domain_scores(path: str | Path) -> dict[str, dict[str, float | None]]:
         InputError: with file and line, for another number of fields, no finite number, or a domain of a system twice.
     """
     scores: dict[str, dict[str, float | None]] = {}
-    for number, line in _lines(path):
+    for number, line in lines_of(path):
         fields = line.split()
         if len(fields) != 3:
             message = f"expected DOMAIN, SYSTEM and a score or {MISSING}, got {len(fields)} fields"
@@ -223,7 +222,7 @@ def read_domain_scores(path: str | Path) -> dict[str, dict[str, float | None]]:
         own = scores.setdefault(system, {})
         if domain in own:
             raise InputError(f"a second score of {system} in the domain {domain}", file=path, line=number)
-        own[domain] = None if text == MISSING else _finite(text, path, number)
+        own[domain] = None if text == MISSING else finite(text, path, number, expected=f"a finite number or {MISSING}")
     return scores
 
 
@@ -241,7 +240,7 @@ def read_groups(human: str | Path, *, unit: Literal["documents", "domains"]) -> 
             "or give SCORES as a file of mt-metrics-eval of the same level",
             file=human,
         )
-    groups = [domain_and_document(line, file=docs, line=number) for number, line in _lines(docs)]
+    groups = [domain_and_document(line, file=docs, line=number) for number, line in lines_of(docs)]
     return [document if unit == "documents" else domain for domain, document in groups]
 
 
@@ -255,15 +254,6 @@ def domain_and_document(text: str, *, file: str | Path, line: int) -> tuple[str,
     if len(fields) < 2:
         raise InputError(f"expected DOMAIN and DOCUMENT, got {len(fields)} fields", file=file, line=line)
     return fields[0], fields[1]
-
-
-def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    empty = True
-    for number, line in enumerate(iter_lines(path), start=1):
-        empty = False
-        yield number, line
-    if empty:
-        raise InputError("the file is empty", file=path)
 
 
 def _penalty(text: str, path: str | Path, line: int) -> float | None:
@@ -291,13 +281,3 @@ def _weight(error: dict[str, Any], path: str | Path, line: int) -> float:
     if severity == "major" and category.startswith(_NON_TRANSLATION):
         return 25.0
     return 0.1 if severity == "minor" and category.startswith(_PUNCTUATION) else _WEIGHTS[severity]
-
-
-def _finite(text: str, path: str | Path, line: int) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise InputError(f"expected a finite number or {MISSING}, got {text[:40]!r}", file=path, line=line)
-    return value

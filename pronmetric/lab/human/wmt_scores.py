@@ -134,7 +134,7 @@ def read_ranking(path: str | Path) -> list[Ranked]:
         if name in seen:
             raise InputError(f"{name} for the second time: expected each system once", file=path, line=line)
         seen.add(name)
-        raw, z = (_number(field, path, line) for field in fields[:2])
+        raw, z = (finite(field, path, line) for field in fields[:2])
         annotations, segments = (_count(field, path, line) for field in fields[2:4])
         ranked.append(Ranked(name, raw, z, annotations, segments, fields[4]))
     return ranked
@@ -180,7 +180,7 @@ def read_assessments(path: str | Path) -> dict[str, dict[int, Assessed]]:
         if segment in system:
             message = f"segment {segment} of {fields[0]} for the second time: expected each once"
             raise InputError(message, file=path, line=line)
-        raw, z = (_number(field, path, line) for field in fields[2:4])
+        raw, z = (finite(field, path, line) for field in fields[2:4])
         system[segment] = Assessed(raw, z, _count(fields[4], path, line))
     return assessed
 
@@ -218,14 +218,14 @@ def _pairs(path: str | Path) -> Iterator[tuple[int, str, float | None]]:
             message = f"expected SYSTEM, a tab and a score or {MISSING}, got {_quote(text)}"
             raise InputError(message, file=path, line=line)
         system, score = fields
-        yield line, system, None if score == MISSING else _number(score, path, line)
+        yield line, system, None if score == MISSING else finite(score, path, line)
 
 
 def lines_of(path: str | Path) -> Iterator[tuple[int, str]]:
     """The lines with their numbers; an empty file is an error."""
     lines = read_lines(path)
     if not lines:
-        raise InputError("the file is empty: expected a line of scores for each system", file=path)
+        raise InputError("the file is empty: expected at least one line", file=path)
     return iter(enumerate(lines, start=1))
 
 
@@ -233,13 +233,14 @@ def _quote(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}...")
 
 
-def _number(text: str, path: str | Path, line: int) -> float:
+def finite(text: str, path: str | Path, line: int, *, expected: str = "a finite number") -> float:
+    """The number in a field; `expected` says what the field may hold, for the error."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InputError(f"expected a finite number, got {text!r}", file=path, line=line)
+        raise InputError(f"expected {expected}, got {_quote(text)}", file=path, line=line)
     return value
 
 

@@ -10,8 +10,8 @@ import pytest
 from benchmarks import pages
 from benchmarks.checkpoint import bias
 from benchmarks.checkpoint.scoring import Record, Result
+from benchmarks.checkpoint.winogender import OCCUPATION, PARTICIPANT, Template, WomenShares
 from pronmetric.lab.human.gap import Item
-from pronmetric.lab.human.winogender import OCCUPATION, PARTICIPANT, Template, WomenShares
 from pronmetric.pronouns.finder import find
 
 SHARES = {f"job{n}": WomenShares(10.0 * n, 100 - 10.0 * n) for n in range(6)}

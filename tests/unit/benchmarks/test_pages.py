@@ -19,7 +19,7 @@ from benchmarks.checkpoint import (
     system_level,
     translation_models,
 )
-from benchmarks.cost import board, bulk, prepare, study_load, training_memory
+from benchmarks.cost import board, bulk, prepare, study_load
 from pronmetric.checkpoint import config, locate
 
 PAGES = sorted(path.name for path in pages.PUBLISHED.glob("*.md"))
@@ -34,7 +34,6 @@ WRITERS = {
     "segment-level.md": segment_level.page,
     "study-load.md": study_load.page,
     "system-level.md": system_level.page,
-    "training-memory.md": training_memory.page,
     "translation-models.md": translation_models.page,
 }  # pages that are all of the JSON
 HEAD = 5  # lines
@@ -109,6 +108,13 @@ def test_a_table_that_names_a_json_is_of_it(name: str) -> None:
     text = (pages.PUBLISHED / name).read_text(encoding="utf-8")
     for claim in _TABLE.finditer(text):
         check(claim[2].splitlines(), json.loads((pages.PUBLISHED / claim[1]).read_text(encoding="utf-8")))
+
+
+def test_the_section_about_int8_is_of_its_json() -> None:
+    section = (pages.ROOT / "docs" / "performance.md").read_text(encoding="utf-8").partition("\n## int8\n")[2]
+    rows = [line for line in section.splitlines() if line.startswith("|")]
+    assert len(rows) == 11
+    check(rows, json.loads((pages.PUBLISHED / "int8.json").read_text(encoding="utf-8")))
 
 
 def check(lines: list[str], content: Any) -> None:

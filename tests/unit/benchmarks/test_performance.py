@@ -118,9 +118,8 @@ def test_each_checkpoint_is_timed_on_one_and_two_threads(
 
 
 def test_the_page_is_that_of_its_figures() -> None:
-    names = (performance_page.JSON, performance_page.INT8)
-    found = [json.loads(name.read_text(encoding="utf-8")) for name in names if name.exists()]
-    assert performance_page.PAGE.read_text(encoding="utf-8") == performance_page.page(*found)
+    content = json.loads(performance_page.JSON.read_text(encoding="utf-8"))
+    assert performance_page.PAGE.read_text(encoding="utf-8") == performance_page.page(content)
 
 
 def test_time_of_the_model_is_counted_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.checkpoint.winogender import OCCUPATION, PARTICIPANT, Template, WomenShares, read, read_shares
 from pronmetric.errors import InputError
-from pronmetric.lab.human.winogender import OCCUPATION, PARTICIPANT, Template, WomenShares, read, read_shares
 
 HEAD = "sentid\tsentence"
 
