@@ -105,8 +105,8 @@ def test_each_file_of_a_checkpoint_travels_in_the_wheel(name: str) -> None:
 
 def test_a_checkpoint_that_the_wheel_lacks_can_be_found_in_the_repository() -> None:
     excluded = SETUPTOOLS.get("exclude-package-data", {}).get("pronmetric.checkpoints", [])
-    known = {locate.FOLDERS.get(name, name) for name in locate.REPOSITORY}
-    assert {pattern.partition("/")[0] for pattern in excluded} <= known - set(locate.ALIASES.values())
+    known = {f"{locate.FOLDERS.get(name, name)}/*" for name in set(locate.REPOSITORY) - set(locate.ALIASES.values())}
+    assert set(excluded) <= known | {f"{name}/{locate.READER}/*" for name in locate.READERS}
 
 
 @pytest.fixture(scope="module")

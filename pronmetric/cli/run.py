@@ -286,7 +286,14 @@ def announce_context(kind: str, corpus: Corpus, texts: TextFlags, model: ModelFl
         )
     if texts.sources is not None and needs_source(model) is False:
         why = "with --no-source" if model.no_source else "without --source-lang: the model reads no sources"
-        note.detail(f"-s: reports show the source; it does not affect scores {why}")
+        if not model.no_source and locate.lacks_reader(location := _locate(model)):
+            name = location.name
+            note(
+                f"-s does not affect scores: this installation lacks the reader of sources of {name}; copy "
+                f"checkpoints/{name}/{locate.READER} of the repository of pronmetric to {location.folder}"
+            )
+        else:
+            note.detail(f"-s: reports show the source; it does not affect scores {why}")
 
 
 def context_scope(documents: bool) -> str:

@@ -20,7 +20,7 @@ from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.checkpoint.model_config import KEYS, Model, architecture
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import ERRORS
-from pronmetric.training import card, decision, recipe, source_reader, source_scorer
+from pronmetric.training import card, decision, recipe, source_mixing, source_reader, source_scorer
 from pronmetric.training.batches import Labeller
 from pronmetric.training.calibrate import natural_rate, on_references, recorded
 from pronmetric.training.datamodule import development_pairs
@@ -28,6 +28,7 @@ from pronmetric.training.fit import default_device
 from pronmetric.training.module import SUFFIX, accuracies
 from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.prepared import Folder
+from pronmetric.training.reader_card import INITIAL
 from pronmetric.training.run import Result
 from pronmetric.training.source_data import development
 
@@ -134,12 +135,14 @@ def average_readers(
     for model in (scorer, english.model):
         model.to(default_device())
     forms, most = first.config["pronouns"], usual["data.development"]
-    mixed = source_reader.mix(
+    mixed = source_mixing.mix(
         english,
         scorer,
         first.collator,
         development(data, forms=forms, language=first.language, most=most),
+        data,
         rate=natural_rate(prepared.manifest),
+        pairs=recipe.default("train")["data.choose"],
         dtype=torch.bfloat16,
         progress=True,
     )
@@ -293,6 +296,7 @@ def _record(part: Checkpoint, share: float) -> dict[str, Any]:
         "steps",
         "seconds",
         "init",
+        INITIAL,
         "teacher",
         "soft_labels",
         "coreference",

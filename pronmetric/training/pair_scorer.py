@@ -42,7 +42,7 @@ class PairScorer:
         Texts that earlier calls scored are not encoded again. Pairs with a text that is split into windows are left
         out. label: of the progress shown on stderr; None: none is shown.
         """
-        texts = [self._texts(row, context) for row in rows]
+        texts = [self.texts(row, context) for row in rows]
         self._read([e for e in dict.fromkeys(chain.from_iterable(texts)) if e not in self._known], label)
         numbers, values, counts = [], [], []
         for number, both in enumerate(texts):
@@ -56,7 +56,7 @@ class PairScorer:
         stacked = {by: np.array([[side[by] for side in both] for both in values]).T for by in names}
         return {by: np.concatenate([each, sizes]) for by, each in stacked.items()}, np.array(numbers, dtype=np.int64)
 
-    def _texts(self, row: Any, context: str) -> tuple[Example, Example]:
+    def texts(self, row: Any, context: str) -> tuple[Example, Example]:
         """The better and the worse text of a pair as prepared."""
         labeller = self._labeller
         both = examples.pair(

@@ -14,7 +14,7 @@ from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data import arrow
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.output.targets import AtomicFile
-from pronmetric.training import card, decision, recipe, source_reader
+from pronmetric.training import card, decision, recipe, source_mixing, source_reader
 from pronmetric.training.batches import Labeller
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, recorded
 from pronmetric.training.pair_scorer import PairScorer
@@ -73,13 +73,15 @@ def _round_reader(loaded: Checkpoint, out: Path, *, bits: int, data: Path | None
     english = files.load(out)
     config: dict[str, Any] = {**loaded.config, "source": {**loaded.config["source"], "model": english.hash}}
     if data is not None and has_translations(data):
-        most = recipe.default("experiment/source")["data.development"]
-        mixed = source_reader.mix(
+        usual = recipe.default("experiment/source")
+        mixed = source_mixing.mix(
             english,
             loaded.model,
             loaded.collator,
-            development(data, forms=config["pronouns"], language=loaded.language, most=most),
+            development(data, forms=config["pronouns"], language=loaded.language, most=usual["data.development"]),
+            data,
             rate=natural_rate(arrow.read_manifest(data)),
+            pairs=recipe.default("train")["data.choose"],
             dtype=torch.bfloat16,
             progress=True,
         )

@@ -365,7 +365,6 @@ class SourceTraining(Record):
     without: list[Text] | None
     context: SizeOrNone
     before: SizeOrNone
-    preference: Weight
     pieces: Count | None
     bits: Literal[6, 7, 8] | None
 
@@ -481,10 +480,10 @@ class Train(Settings):
         if self.encoder_cache is not None and self.encoder.dropout:
             yield "encoder.dropout", "with encoder_cache=, whose states are computed without dropout: leave it out"
         if self.source is not None:
-            for key in ("context", "separator", "data.soft", "data.kinds", "data.testsets", "data.choose", "table"):
+            for key in ("context", "separator", "data.soft", "data.kinds", "data.testsets", "table"):
                 yield key, "with experiment=source, which trains on texts with their sources: leave it out"
             if self.source.model is None:
-                yield "source.preference", "with source.model=null, a scorer without a pair head: leave it out"
+                yield "data.choose", "with source.model=null, a scorer without a pair head: leave it out"
             if self.init is not None:
                 yield "source.pieces", "with init=, a reader with a vocabulary of its own: leave it out"
         if not self.objective.pair_share:

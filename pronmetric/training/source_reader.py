@@ -6,7 +6,6 @@ the teacher is wrong about it. Its probabilities of passages may be learned too.
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -20,22 +19,18 @@ from torch.nn import functional
 
 import pronmetric
 from pronmetric.checkpoint import files, locate, weights
-from pronmetric.checkpoint.files import Checkpoint
-from pronmetric.checkpoint.model_config import Mixing, SourceReader
-from pronmetric.data.collate import Collator
+from pronmetric.checkpoint.model_config import SourceReader
 from pronmetric.data.pieces import Pieces, Subwords
 from pronmetric.data.source_rows import SourceCollator
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.calibration import fit_sum
-from pronmetric.eval.detection import detect
 from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.targets import AtomicFile
-from pronmetric.training import run
+from pronmetric.training import reader_card, run, source_mixing
 from pronmetric.training import teacher as teachers
 from pronmetric.training.batches import Labelled
-from pronmetric.training.calibrate import FEWEST, logits_of, natural_rate
+from pronmetric.training.calibrate import natural_rate
 from pronmetric.training.encoders import Start
 from pronmetric.training.fit import (
     EXPORT,
@@ -49,15 +44,15 @@ from pronmetric.training.fit import (
 from pronmetric.training.module import Length, ScorerModule
 from pronmetric.training.prepared import Folder, Prepared, check_language
 from pronmetric.training.pruning import prune
+from pronmetric.training.reader_card import INITIAL
 from pronmetric.training.run import DTYPE, Result, checked_run, load_teacher
 from pronmetric.training.settings import SourceTraining, Train
 from pronmetric.training.several_sources import SeveralSources
-from pronmetric.training.source_data import WITH_SOURCE, WITHOUT, Development, Judged, SourceData, without_context
+from pronmetric.training.source_data import WITH_SOURCE, WITHOUT, Judged, SourceData
 from pronmetric.training.teacher import Answer, Teacher
 
 GOAL = Goal(f"development/{WITH_SOURCE}", "max")
 _PASSAGES = "passages"  # the name of batches without sources
-_AS_BEFORE = Mixing(model=1.0, reader=0.0, bias=0.0)
 
 
 class ReaderModule(ScorerModule):
@@ -106,20 +101,10 @@ class ReaderModule(ScorerModule):
         columns |= {side: np.concatenate(parts, axis=1) for side, parts in sides.items()}
         self.figures = {}
         for name, (logits, right, third) in sorted(columns.items()):
-            self.figures |= areas(name, logits, right, third.astype(bool))
+            self.figures |= source_mixing.areas(name, logits, right, third.astype(bool))
         if GOAL.figure not in self.figures:
             raise PronmetricError("no development pronoun is right, or none is replaced: prepare with more test sets")
         self.log_dict({**self.figures, "epoch": self.global_step / self.length.epoch}, sync_dist=True)
-
-
-def areas(name: str, logits: np.ndarray, right: np.ndarray, third: np.ndarray) -> dict[str, float]:
-    """The areas under the ROC curve, 1 at best, of all pronouns and of the third person, where there is one."""
-    figures: dict[str, float] = {}
-    for part, chosen in (("", np.ones(len(right), dtype=bool)), ("_third", third)):
-        if chosen.any():
-            area = detect((right[chosen] == 0).tolist(), logits[chosen].tolist()).roc_auc
-            figures |= {} if area is None else {f"development/{name}{part}": area.value}
-    return figures
 
 
 def train(
@@ -163,12 +148,14 @@ def train(
         scorer, data, best = trained.initial.scorer, trained.data, trained.best
         english = files.load(model)
         english.model.to(best.device)
-        mixed = mix(
+        mixed = source_mixing.mix(
             english,
             scorer,
             data.collator,
             data.development,
+            folder.path,
             rate=rate,
+            pairs=settings.data.choose,
             dtype=DTYPE[settings.trainer.precision],
             progress=settings.trainer.progress,
         )
@@ -180,7 +167,7 @@ def train(
         model=english.hash,
         in_context=mixed.in_context,
         alone=mixed.alone,
-        preference=options.preference,
+        preference=mixed.preference,
         languages=list(data.languages),
     )
     record = {
@@ -189,6 +176,7 @@ def train(
         **run.training_record(
             settings, trained.initial, best, overrides=overrides, annotated=data.annotated, teacher=teacher
         ),
+        **_initial(trained.initial.config),
         "mix": data.mix(trained.length.steps * batches_of_step(settings.trainer)),
         "figures": figures,
     }
@@ -196,6 +184,13 @@ def train(
     files.copy(model, out / EXPORT)
     digest = save(out / EXPORT, scorer.cpu(), trained.start.pieces, config, half=settings.half, bits=options.bits)
     return Result(out / EXPORT, digest, figures, None)
+
+
+def _initial(config: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The record of how the reader was trained that a run began with, for the config of the run."""
+    training = {} if config is None else config.get("training", {})
+    kept = {key: training[key] for key in ("overrides", "seed", "steps", INITIAL) if key in training}
+    return {INITIAL: kept} if "overrides" in kept else {}
 
 
 def make_collator(options: SourceTraining, pieces: Pieces, max_pieces: int, prepared: Prepared) -> SourceCollator:
@@ -260,9 +255,13 @@ def fit_reader(
     return Trained(initial, initial.start._replace(pieces=pieces), data, best, length)
 
 
-def with_mixing(config: Mapping[str, Any], mixed: Mixed, *, model: str) -> dict[str, Any]:
+def with_mixing(config: Mapping[str, Any], mixed: source_mixing.Mixed, *, model: str) -> dict[str, Any]:
     """The config of a reader with other weights of both logits, for the checkpoint with the weights `model`."""
-    fitted = {"in_context": mixed.in_context.model_dump(), "alone": mixed.alone.model_dump()}
+    fitted = {
+        "in_context": mixed.in_context.model_dump(),
+        "alone": mixed.alone.model_dump(),
+        "preference": mixed.preference,
+    }
     return {**config, "source": {**config["source"], **fitted, "model": model}}
 
 
@@ -273,100 +272,5 @@ def save(
     folder = checkpoint / locate.READER
     digest = files.save(folder, scorer, pieces, config, half=half, bits=bits)
     with AtomicFile(folder / locate.CARD) as file:
-        file.write(_card(config))
+        file.write(reader_card.card(config, weights=digest))
     return digest
-
-
-def _card(config: Mapping[str, Any]) -> str:
-    """The card of a reader: its languages, its figures, how it was made."""
-    source, training = SourceReader.model_validate(config["source"]), config["training"]
-    figures = training.get("figures", {})
-    names = {"model": "the checkpoint alone", "mixed": "with the source", WITH_SOURCE: "the reader alone"}
-    names |= {f"mixed_{code}": f"with the source, {code}" for code in source.languages}
-    names |= {"model_alone": "the checkpoint alone, no context", "mixed_alone": "with the source, no context"}
-    rows = [
-        [said, *("-" if area is None else f"{100 * area:.1f}" for area in areas)]
-        for name, said in names.items()
-        if (areas := [figures.get(f"development/{name}{part}") for part in ("", "_third")])[0] is not None
-    ]
-    parts = training.get("average", [training])
-    lines = [
-        shlex.join(["pronmetric", "train", *part.get("overrides", ()), "data.dir=PREPARED", f"out=OUT{number}"])
-        for number, part in enumerate(parts, start=1)
-    ]
-    if len(parts) > 1:
-        runs = (f"OUT{number}/checkpoint" for number in range(1, len(parts) + 1))
-        lines.append(shlex.join(["pronmetric", "average", *runs, "--data", "PREPARED", "-o", "AVERAGE"]))
-    return (
-        f"""# Reader of sources
-
-For the weights `{source.model}`, trained on sources in {", ".join(source.languages)}. It also reads sources in other
-languages, which no figure here is of.
-
-Development references with a fifth of their pronouns replaced, area under the ROC curve in percent:
-
-| | all pronouns | third person |
-|---|---|---|
-"""
-        + "".join(f"| {' | '.join(row)} |\n" for row in rows)
-        + "\n```\n{}\n```\n".format("\n".join(lines))
-    )
-
-
-class Mixed(NamedTuple):
-    """How a reader's logits join those of its checkpoint, for texts with a context and without, and what that gives."""
-
-    in_context: Mixing
-    alone: Mixing
-    figures: dict[str, float]
-
-
-def mix(
-    english: Checkpoint,
-    scorer: PronounScorer,
-    collator: Collator,
-    development: Development,
-    *,
-    rate: float,
-    dtype: torch.dtype,
-    progress: bool,
-) -> Mixed:
-    """Fit the weights on development references as if a share `rate` of their pronouns were replaced.
-
-    Args:
-        english: the checkpoint.
-        scorer: the reader.
-        collator: of its rows.
-        development: the references.
-        rate: the share.
-        dtype: of the products of both encoders.
-        progress: show it on stderr.
-    """
-    right = np.concatenate([item.right for item in development.items])
-    third = np.concatenate([np.array(each, dtype=bool) for each in development.third])
-    of = np.repeat(development.languages, [len(item.right) for item in development.items])
-    label = "weights of the source" if progress else None
-    readers = (english.model, english.collator), (scorer, collator)
-    mixings, figures = [], dict[str, float]()
-    for name, is_alone in (("", False), ("_alone", True)):
-        examples = [without_context(item.example) if is_alone else item.example for item in development.items]
-        own, read = (
-            np.concatenate(logits_of(model, rows, examples, dtype=dtype, label=label)) for model, rows in readers
-        )
-        mixing = _fit_mixing(own, read, right, rate=rate)
-        both = mixing.model * own + mixing.reader * read + mixing.bias
-        figures |= areas(f"model{name}", own, right, third) | areas(f"mixed{name}", both, right, third)
-        for language in sorted(set(development.languages)):
-            here = of == language
-            figures |= areas(f"mixed{name}_{language}", both[here], right[here], third[here])
-        mixings.append(mixing)
-    in_context, alone = mixings
-    return Mixed(in_context, alone, figures)
-
-
-def _fit_mixing(own: np.ndarray, read: np.ndarray, right: np.ndarray, *, rate: float) -> Mixing:
-    """The weights; the checkpoint's logits alone if few pronouns are replaced, or if they would count against them."""
-    if (right == 0).sum() < FEWEST or (right == 1).sum() < FEWEST:
-        return _AS_BEFORE
-    model, reader, bias = fit_sum([own, read], right, rate=rate)
-    return Mixing(model=model, reader=reader, bias=bias) if model > 0 and reader > 0 else _AS_BEFORE

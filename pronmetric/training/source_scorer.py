@@ -30,7 +30,8 @@ from pronmetric.training.scorer_card import card
 from pronmetric.training.settings import Train
 from pronmetric.training.several_sources import SeveralSources
 from pronmetric.training.source_data import WITH_SOURCE, WITHOUT, Development, SourceData, without_source
-from pronmetric.training.source_reader import areas, fit_reader, make_collator
+from pronmetric.training.source_mixing import areas
+from pronmetric.training.source_reader import fit_reader, make_collator
 
 
 def train(

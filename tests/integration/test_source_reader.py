@@ -213,7 +213,7 @@ def test_a_reader_is_trained_for_a_checkpoint_and_scores(
     found = json.loads((prepared / "manifest.json").read_text(encoding="utf-8"))
     kept = found["counts"]["translations"]
     assert kept["train"]["kept"]["de"]["reversed"] == 40 and kept["development"]["kept"]["de"]["reference"] > 20
-    model = tiny_checkpoint()
+    model = tiny_checkpoint(pair_head=True)
     given = {
         "data.dir": prepared,
         "out": tmp_path / "run",
@@ -235,6 +235,7 @@ def test_a_reader_is_trained_for_a_checkpoint_and_scores(
     assert main(command) == 0
     figures = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
     sides = {"source", "no_source", "model", "model_alone", "mixed", "mixed_alone"}
+    sides |= {f"preference_{kind}{side}" for kind in ("noisy", "system") for side in ("", "_source")}
     assert {f"development/{side}" for side in sides} <= figures.keys()
     assert all(0 <= float(value) <= 1 for value in figures.values())
     made = tmp_path / "run" / "checkpoint"
@@ -242,21 +243,28 @@ def test_a_reader_is_trained_for_a_checkpoint_and_scores(
         assert (made / path.name).read_bytes() == path.read_bytes()
     config = yaml.safe_load((made / locate.READER / locate.CONFIG).read_text(encoding="utf-8"))
     described = Model.read(config).source
-    assert described is not None and "de" in described.languages
+    assert described is not None and "de" in described.languages and described.preference >= 0
     assert described.model == files.load(model).hash and config["encoder"]["vocab_size"] == config["encoder"]["pieces"]
     assert config["encoder"]["pieces"] == 300 and (made / locate.READER / "model.safetensors.index.json").is_file()
     assert "| with the source |" in (made / locate.READER / locate.CARD).read_text(encoding="utf-8")
     assert main(["score", "-t", "a", "-s", "s", "--model", str(made), "--gpus", "0"]) == 0
     assert "|source:reader-" in capsys.readouterr().err
     assert "teacher" not in config["training"]
-    assert main([*command, f"out={tmp_path / 'second'}", "seed=2", f"teacher={model}"]) == 0
+    own = [word for word in command if not word.startswith(("encoder.name=", "source.pieces="))]
+    further = [*own, f"init={made / locate.READER}", f"out={tmp_path / 'second'}", "seed=2", f"teacher={model}"]
+    assert main(further) == 0
     taught = files.load(tmp_path / "second" / "checkpoint" / locate.READER).config["training"]
-    assert taught["teacher"] == described.model
+    assert taught["teacher"] == described.model and taught["initial"]["steps"] == 4
     both = [str(made), str(tmp_path / "second" / "checkpoint")]
     assert main(["average", *both, "--data", str(prepared), "-o", str(tmp_path / "mean")]) == 0
     means = [files.load(Path(each) / locate.READER).model.state_dict() for each in (*both, str(tmp_path / "mean"))]
     name = "head.hidden.bias"  # vectors are not rounded to integers
     assert torch.allclose((means[0][name] + means[1][name]) / 2, means[2][name], atol=1e-3)
+    said = (tmp_path / "mean" / locate.READER / locate.CARD).read_text(encoding="utf-8")
+    assert [line.split()[-1] for line in said.splitlines() if line.startswith("pronmetric train")] == [
+        f"out={name}" for name in ("OUT1", "INITIAL", "OUT2")
+    ]
+    assert "init=INITIAL/checkpoint/source" in said and "| R vs R' |" in said
     rounded = tmp_path / "rounded"
     assert main(["export", str(tmp_path / "mean"), "--bits", "8", "--data", str(prepared), "-o", str(rounded)]) == 0
     again = yaml.safe_load((rounded / locate.READER / locate.CONFIG).read_text(encoding="utf-8"))["source"]

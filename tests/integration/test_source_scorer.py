@@ -211,7 +211,7 @@ def test_one_folder_gives_a_checkpoint_of_one_language(
         (("de", "de"), {}, "expected folders of different languages, got two of de"),
         (("de", "cs"), {"teacher": "base"}, "teacher= scores one language: expected one prepared folder"),
         (("de", "cs"), {"source.model": "base"}, "several prepared folders are for a scorer of several languages"),
-        (("de",), {"source.preference": 0.5}, "source.preference is not read with source.model=null"),
+        (("de",), {"data.choose": 5}, "data.choose is not read with source.model=null"),
         (("de",), {"objective.corruption.gender_swap": 0.3}, "experiment=targets leaves out"),
     ],
 )

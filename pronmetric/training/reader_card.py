@@ -1,0 +1,107 @@
+"""The card of a reader of sources: which sources it reads, how much better scores are with it, how it was made."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pronmetric.checkpoint import locate
+from pronmetric.checkpoint.model_config import SourceReader
+from pronmetric.training import recipe
+from pronmetric.training.card import table
+from pronmetric.training.fit import EXPORT
+from pronmetric.training.source_data import RATE, WITH_SOURCE
+
+INITIAL = "initial"  # the key of a reader's record of training with that of the reader it began with
+_KINDS = {"noisy": "R vs R'", "system": "R vs S"}
+
+
+def card(config: Mapping[str, Any], *, weights: str) -> str:
+    """The card as Markdown.
+
+    Args:
+        config: the reader's config.yaml.
+        weights: first 8 hex digits of the weights' SHA-256.
+    """
+    source, training = SourceReader.model_validate(config["source"]), config["training"]
+    sections = _head(source, weights), _figures(source, training.get("figures", {})), _limits(source), _made(training)
+    return "\n\n".join(sections) + "\n"
+
+
+def _head(source: SourceReader, weights: str) -> str:
+    return f"""# Reader of sources
+
+Reads the source of a translation into English together with the translation, and changes the probability of each
+pronoun by what the source says. Weights `{weights}`, for the checkpoint with the weights `{source.model}`. It is used
+wherever a text has a source (`-s`), unless `--no-source` is given."""
+
+
+def _figures(source: SourceReader, figures: Mapping[str, float]) -> str:
+    names = {"model": "the checkpoint alone", "mixed": "with the source", WITH_SOURCE: "the reader alone"}
+    names |= {f"mixed_{code}": f"with the source, {code}" for code in source.languages}
+    names |= {"model_alone": "the checkpoint alone, no context", "mixed_alone": "with the source, no context"}
+    rows = [[said, *_cells(figures, name, f"{name}_third")] for name, said in names.items()]
+    pairs = [[said, *_cells(figures, *_pair_figures(kind))] for kind, said in _KINDS.items()]
+    return f"""## Figures
+
+Area under the ROC curve in percent, on the pronouns of development references, about {100 * RATE:.0f} % of them
+replaced; 50 is chance.
+
+{_table(["", "all pronouns", "third person"], rows)}
+
+Accuracy of the preference in percent, on development pairs of a reference with a noisy reference (R vs R') and with a
+system output (R vs S). The share of the change by the source that the preference takes, {source.preference:.2f}, was
+fitted on these pairs.
+
+{_table(["", "the checkpoint alone", "with the source"], pairs)}"""
+
+
+def _pair_figures(kind: str) -> tuple[str, str]:
+    return f"preference_{kind}", f"preference_{kind}_source"
+
+
+def _cells(figures: Mapping[str, float], *names: str) -> list[str]:
+    values = [figures.get(f"development/{name}") for name in names]
+    return ["-" if value is None else f"{100 * value:.1f}" for value in values]
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table without the rows that have no figure."""
+    return table(header, [row for row in rows if set(row[1:]) != {"-"}])
+
+
+def _limits(source: SourceReader) -> str:
+    return f"""## Limits
+
+- Trained on sources in {", ".join(source.languages)}. It also reads sources in other languages, which no figure here
+  is of.
+- The figures are of replaced pronouns and of references, not of people's judgements.
+- It reads a sentence with at most {source.context} pieces of the English context and {source.before} of the source
+  before it."""
+
+
+def _made(training: Mapping[str, Any]) -> str:
+    parts = training.get("average", [training])
+    outs = ["OUT"] if len(parts) == 1 else [f"OUT{number}" for number in range(1, len(parts) + 1)]
+    lines = [line for part, out in zip(parts, outs, strict=True) for line in _commands(part, out)]
+    if len(parts) > 1:
+        made = (f"{out}/{EXPORT}" for out in outs)
+        lines.append(shlex.join(["pronmetric", "average", *made, "--data", recipe.PREPARED, "-o", "AVERAGE"]))
+    commands = "\n".join(dict.fromkeys(lines))
+    return f"""## How it was made
+
+```
+{commands}
+```
+
+The weights are under Apache-2.0, as the code. The recipe's encoder, multilingual-e5-small, is under the MIT licence."""
+
+
+def _commands(training: Mapping[str, Any], out: str) -> Iterator[str]:
+    """The command of a run in the folder `out`, after that of the run whose reader it began with, if any."""
+    words, first = list(training.get("overrides", ())), INITIAL.upper()
+    if INITIAL in training:
+        yield from _commands(training[INITIAL], first)
+        words = [f"init={first}/{EXPORT}/{locate.READER}" if word.startswith("init=") else word for word in words]
+    yield shlex.join(["pronmetric", "train", *words, f"data.dir={recipe.PREPARED}", f"out={out}"])

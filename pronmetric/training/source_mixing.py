@@ -1,0 +1,187 @@
+"""How a reader's logits join those of its checkpoint, and its changes the preference of the pair head.
+
+Weights of both logits are fitted on development references, for texts with a context and without. The share of the
+change of a text's logits that the preference takes is fitted on development pairs whose reference has a source, of both
+kinds: reference against system output (R vs S) and against noisy reference (R vs R').
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from pronmetric.checkpoint.files import Checkpoint
+from pronmetric.checkpoint.model_config import Mixing
+from pronmetric.data import arrow
+from pronmetric.data.collate import Collator, Example
+from pronmetric.eval.calibration import fit_sum
+from pronmetric.eval.decision import PREFERENCE
+from pronmetric.eval.detection import detect
+from pronmetric.nn.scorer import PronounScorer
+from pronmetric.text.context import Source
+from pronmetric.training.batches import Labeller
+from pronmetric.training.calibrate import FEWEST, logits_of
+from pronmetric.training.decision import KINDS
+from pronmetric.training.pair_scorer import PairScorer
+from pronmetric.training.source_data import Development, read_translations, without_context
+
+WHOLE = 1.0  # the share of the change where no pairs tell it
+_AS_BEFORE = Mixing(model=1.0, reader=0.0, bias=0.0)
+
+
+class Mixed(NamedTuple):
+    """How a reader's logits join those of its checkpoint, for texts with a context and without, and what that gives.
+
+    preference: share of the change of a text's logits that the preference takes.
+    """
+
+    in_context: Mixing
+    alone: Mixing
+    preference: float
+    figures: dict[str, float]
+
+
+def mix(
+    english: Checkpoint,
+    scorer: PronounScorer,
+    collator: Collator,
+    development: Development,
+    folder: Path,
+    *,
+    rate: float,
+    pairs: int,
+    dtype: torch.dtype,
+    progress: bool,
+) -> Mixed:
+    """Fit the weights on development references as if a share `rate` of their pronouns were replaced, and the share.
+
+    Args:
+        english: the checkpoint.
+        scorer: the reader.
+        collator: of its rows.
+        development: the references.
+        folder: the prepared folder with the pairs.
+        rate: of replaced pronouns.
+        pairs: most pairs of each kind, drawn by seed 0; 0 for all.
+        dtype: of the products of both encoders.
+        progress: show it on stderr.
+    """
+    right = np.concatenate([item.right for item in development.items])
+    third = np.concatenate([np.array(each, dtype=bool) for each in development.third])
+    of = np.repeat(development.languages, [len(item.right) for item in development.items])
+    label = "weights of the source" if progress else None
+    readers = (english.model, english.collator), (scorer, collator)
+    mixings, figures = [], dict[str, float]()
+    for name, is_alone in (("", False), ("_alone", True)):
+        examples = [without_context(item.example) if is_alone else item.example for item in development.items]
+        own, read = (
+            np.concatenate(logits_of(model, rows, examples, dtype=dtype, label=label)) for model, rows in readers
+        )
+        mixing = _fit_mixing(own, read, right, rate=rate)
+        both = mixing.model * own + mixing.reader * read + mixing.bias
+        figures |= areas(f"model{name}", own, right, third) | areas(f"mixed{name}", both, right, third)
+        for language in sorted(set(development.languages)):
+            here = of == language
+            figures |= areas(f"mixed{name}_{language}", both[here], right[here], third[here])
+        mixings.append(mixing)
+    mixed = Mixed(*mixings, preference=WHOLE, figures=figures)
+    return _with_share(mixed, english, scorer, collator, folder, most=pairs, dtype=dtype, progress=progress)
+
+
+def _fit_mixing(own: np.ndarray, read: np.ndarray, right: np.ndarray, *, rate: float) -> Mixing:
+    """The weights; the checkpoint's logits alone if few pronouns are replaced, or if they would count against them."""
+    if (right == 0).sum() < FEWEST or (right == 1).sum() < FEWEST:
+        return _AS_BEFORE
+    model, reader, bias = fit_sum([own, read], right, rate=rate)
+    return Mixing(model=model, reader=reader, bias=bias) if model > 0 and reader > 0 else _AS_BEFORE
+
+
+def _with_share(
+    mixed: Mixed,
+    english: Checkpoint,
+    scorer: PronounScorer,
+    collator: Collator,
+    folder: Path,
+    *,
+    most: int,
+    dtype: torch.dtype,
+    progress: bool,
+) -> Mixed:
+    """With the share of the change that the preference takes, by logistic regression, and the accuracies with it.
+
+    Arguments as for `mix`. `WHOLE` for a checkpoint without a pair head, and with fewer than `FEWEST` pairs.
+    """
+    head: Any = english.model.pair_head
+    if head is None:
+        return mixed
+    rows, sources = _pairs(folder, most=most)
+    context, label = english.config["context"], "pairs with a source" if progress else None
+    labeller = Labeller(english.collator, forms=english.config["pronouns"], language=english.language)
+    scored = PairScorer(english.model, labeller, dtype=dtype)
+    columns, numbers = scored.columns(rows, context=context, label=label)
+    if len(numbers) < FEWEST:
+        return mixed
+    texts = [
+        text._replace(source=sources[number])
+        for number in numbers.tolist()
+        for text in scored.texts(rows[number], context)
+    ]
+    logits = [
+        logits_of(model, rows_of, texts, dtype=dtype, label=label)
+        for model, rows_of in ((english.model, english.collator), (scorer, collator))
+    ]
+    changes = [_change(mixed, *each) for each in zip(texts, *logits, strict=True)]
+    own = columns[PREFERENCE][0] - columns[PREFERENCE][1]
+    change = head.a.item() * (np.array(changes[::2]) - np.array(changes[1::2]))
+    share = fit_share(own, change)
+    kinds, figures = np.array(rows["kind"])[numbers], dict(mixed.figures)
+    for kind in sorted(set(kinds)):
+        here = kinds == kind
+        for name, gaps in (("", own), ("_source", own + share * change)):
+            figures[f"development/preference_{kind}{name}"] = float((gaps[here] > 0).mean())
+    return mixed._replace(preference=share, figures=figures)
+
+
+def _pairs(folder: Path, *, most: int) -> tuple[Any, list[Source]]:
+    """Development pairs whose reference has a source, at most `most` of each kind, and their sources."""
+    known = {
+        row["id"]: Source(row["source"], tuple(row["source_context"]))
+        for row in read_translations(folder, arrow.TRANSLATION_SPLITS[1])
+        if row["kind"] == "reference"
+    }
+    rows = arrow.read_pairs(folder, "development", kinds=("pronoun",))
+    ids = [f"{row['testset']}.{row['lp']}/{row['ref']}/{row['seg']}" for row in rows]
+    rng, kinds = np.random.default_rng(0), np.array(rows["kind"])
+    usable = np.array([each in known for each in ids], dtype=bool)
+    drawn = [rng.permutation(np.flatnonzero((kinds == kind) & usable))[: most or None] for kind in KINDS]
+    chosen = np.sort(np.concatenate(drawn))
+    return rows.select(chosen), [known[ids[number]] for number in chosen.tolist()]
+
+
+def _change(mixed: Mixed, text: Example, own: np.ndarray, read: np.ndarray) -> float:
+    """The mean change of a text's logits by its source."""
+    mixing = mixed.in_context if text.context else mixed.alone
+    return float((mixing.model * own + mixing.reader * read + mixing.bias - own).mean())
+
+
+def fit_share(own: np.ndarray, change: np.ndarray) -> float:
+    """The weight of the change, at least 0, beside a weight of 1 of the preference's own difference.
+
+    own, change: better - worse (pairs,). `WHOLE` if the preference's own differences count against the labels.
+    """
+    labels = np.repeat([1.0, 0.0], len(own))
+    first, second, _ = fit_sum([np.concatenate([each, -each]) for each in (own, change)], labels, rate=0.5)
+    return max(0.0, second / first) if first > 0 else WHOLE
+
+
+def areas(name: str, logits: np.ndarray, right: np.ndarray, third: np.ndarray) -> dict[str, float]:
+    """The areas under the ROC curve, 1 at best, of all pronouns and of the third person, where there is one."""
+    figures: dict[str, float] = {}
+    for part, chosen in (("", np.ones(len(right), dtype=bool)), ("_third", third)):
+        if chosen.any():
+            area = detect((right[chosen] == 0).tolist(), logits[chosen].tolist()).roc_auc
+            figures |= {} if area is None else {f"development/{name}{part}": area.value}
+    return figures
