@@ -536,6 +536,12 @@ class PronounMetric:
         return score_alternatives(
             texts,
             partial(self.stream, batch_size=batch_size, counts=counts),
+            stream_variants=partial(
+                self.inference.stream,
+                batch_size=_checked_batch_size(batch_size),
+                counts=counts,
+                count_reading=False,  # the texts are read, not their variants
+            ),
             language=self.language,
             below=below,
             scored=scored,
