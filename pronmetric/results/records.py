@@ -128,7 +128,7 @@ class Pair(NamedTuple):
 
 def system_notes(systems: Iterable[System]) -> tuple[str, ...]:
     """What a reader of the systems' intervals must know."""
-    return _few(systems, "their intervals are rough")
+    return _few(systems, "intervals are rough")
 
 
 def pair_notes(pairs: Sequence[Pair]) -> tuple[str, ...]:
