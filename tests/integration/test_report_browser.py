@@ -320,6 +320,28 @@ def test_a_wide_window_has_no_hint_at_tables_that_fit(browser: Browser, sample_p
     assert until(lambda: browser.run(HINTS) == ["matrix"])  # the systems' table fits, the matrix does not
 
 
+def test_a_source_runs_from_right_to_left_and_has_its_language(browser: Browser, tmp_path: Path) -> None:
+    outputs = tuple(Output("He left.", "", score, (Pronoun("He", 0, 2, score),)) for score in (0.9, 0.1))
+    systems = tuple(System(name, 50.0, None, 1, 1, 1) for name in "ab")
+    segment = Segment(0, "d", "\u063a\u0627\u062f\u0631.", "He left.", outputs)
+    result = Result(
+        systems=systems,
+        pairs=(),
+        segments=(segment,),
+        signature="s",
+        tie=0.01,
+        probability=True,
+        source_language="ar",
+    )
+    path = tmp_path / "arabic.html"
+    content = Content(result=result, links=None, listed=[0], differing=1, notes=[])
+    path.write_text(page(content, title="Arabic"), encoding="utf-8")
+    browser.open(path)
+    look = "((e) => [e.lang, getComputedStyle(e).direction, getComputedStyle(e).display])"
+    assert browser.run(f"{look}(document.querySelector('.source bdi'))") == ["ar", "rtl", "block"]
+    assert browser.run(f"{look}(document.querySelector('.text'))") == ["en", "ltr", "block"]
+
+
 def test_markup_in_the_data_shows_as_text(browser: Browser, tmp_path: Path) -> None:
     evil = "He </script><script>window.hit = 1</script><img src=x onerror='window.hit = 1'> 😀\ufeff &amp; {{js}}"
     outputs = tuple(Output(evil, evil, score, (Pronoun("He", 0, 2, score),)) for score in (0.9, 0.1))
