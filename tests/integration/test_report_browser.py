@@ -236,6 +236,7 @@ def test_light_and_dark(browser: Browser, sample_page: Path) -> None:
     assert browser.run(ground) == dark  # the choice is kept
     browser.run("document.getElementById('theme').click()")
     assert browser.run("document.getElementById('theme').textContent") == "◐ auto"
+    assert browser.run("document.getElementById('theme').getAttribute('aria-label')") == "Colour theme: auto"
 
 
 CONTRAST = """[...document.querySelectorAll('.p, article p, article .label, h2, .hint, #matrix button')].map((e) => {
@@ -313,6 +314,18 @@ def test_no_cell_of_the_matrix_is_empty(browser: Browser, sample_page: Path) -> 
     browser.run("document.getElementById('matrix-wrong').click()")
     assert browser.run(same) is True and "=" not in browser.run(cells)
     assert sum(map(int, filter(str.isdigit, browser.run(cells)))) > sum(map(int, filter(str.isdigit, shown)))
+
+
+def test_the_matrix_has_one_order_and_a_diagonal(browser: Browser, sample_page: Path) -> None:
+    browser.open(sample_page)
+    heads = "[...document.querySelectorAll('#matrix {}')].map((th) => th.textContent)"
+    rows, columns = (browser.run(heads.format(of)) for of in ("tbody th", "thead th:not(:first-child)"))
+    assert rows == columns and len(rows) > 1
+    assert "i" not in rows
+    diagonal = (
+        "[...document.querySelectorAll('#matrix tbody tr')].map((tr, k) => tr.cells[k + 1].classList.contains('same'))"
+    )
+    assert browser.run(diagonal) == [True] * len(rows)
 
 
 def test_a_wide_window_has_no_hint_at_tables_that_fit(browser: Browser, sample_page: Path) -> None:
