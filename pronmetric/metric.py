@@ -129,6 +129,7 @@ class PronounMetric:
             PronmetricError: there is no such checkpoint; it does not score `lang`, or several languages without it; a
                 hub name without `allow_network`; too few GPUs; no source table for `source_lang`.
         """
+        gpus = None if gpus is None else _whole(gpus, least=0, what="gpus")
         place = locate.locate(model, allow_network=allow_network, storage=storage)
         return cls(
             files.load(place.folder, trainable=False, lang=lang),
@@ -545,6 +546,12 @@ class PronounMetric:
         return score_alternatives(
             texts,
             partial(self.stream, batch_size=batch_size, counts=counts),
+            stream_variants=partial(
+                self.inference.stream,
+                batch_size=_checked_batch_size(batch_size),
+                counts=counts,
+                count_reading=False,  # the texts are read, not their variants
+            ),
             language=self.language,
             below=below,
             scored=scored,

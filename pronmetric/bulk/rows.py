@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import IO, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from pronmetric.bulk import inputs, storage
@@ -166,6 +167,18 @@ def check_first(surveyed: Sequence[Surveyed], form: Form[R]) -> None:
                     if isinstance(row, BadRow):
                         raise row.error
             reader.close()
+
+
+def first_good(reader: Reader[R], shards: Sequence[Shard], number: int) -> list[R]:
+    """The first good rows, at most `number`; errors as in `Reader.read`."""
+    first: list[R] = []
+    for shard in shards:
+        with closing(reader.read(shard)) as found:
+            first += islice((row for row in found if not isinstance(row, BadRow)), number - len(first))
+        if len(first) == number:
+            break
+    reader.close()
+    return first
 
 
 def accept(rows: Iterable[R | BadRow], *, skip: bool, leave_out: Callable[[BadRow], object]) -> Iterator[R]:

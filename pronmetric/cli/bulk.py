@@ -36,7 +36,7 @@ from pronmetric.checkpoint import locate
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags
 from pronmetric.cli.parser import Command, Flags, Group, UsageError, argument, flag, number, part, switch, whole
-from pronmetric.cli.run import choose_context, load_config, load_metric
+from pronmetric.cli.run import CHECKED_LINES, check_texts, choose_context, load_config, load_metric
 from pronmetric.output import targets
 from pronmetric.output.display import visible
 from pronmetric.report.score_text import format_score, note_system
@@ -176,12 +176,14 @@ def run_score(task: ScoreFlags) -> None:
     folder, sources = _find(task.files, task.workers, note, read=[model.model])
     context = choose_context(task.context, load_config(model), GIVEN, note)
     metric = load_metric(replace(model, gpus=0), note)  # only for its signature
-    with_source = metric.with_source
+    with_source, language = metric.with_source, metric.language
     signed = metric.signature(context=context, counts=Counts(with_source=1))
     del metric
     form = rows.to_score(with_source=with_source)
     surveyed = _survey(task.files, sources, form, note)
     planned = run.prepare(folder, surveyed, signed, score.RESULTS, rows=task.files.shard_rows)
+    first = rows.first_good(Reader(sources, form), planned.shards, CHECKED_LINES)
+    check_texts({"the first rows": [row.text.text for row in first]}, language, note, strict=False)
     buckets = parts.buckets(inputs.rows_of(surveyed)) if task.dedupe else 0
     gpus = math.ceil(task.gpus_per_worker or 0)
     scoring = Scoring(_worker_model(model, gpus), context, model.batch_size, buckets, str(signed), with_source)

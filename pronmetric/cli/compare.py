@@ -128,7 +128,7 @@ def run(task: CompareFlags) -> None:
         )
     for result in results:
         say(score_text.summary(result, tie=threshold, by=by))
-    few = min(result.outcome.units for result in results)
+    few = min((result.outcome.units for result in results if result.outcome.interval is not None), default=FEW + 1)
     if few <= FEW:
         note(f"intervals and tests are based on only {few} {results[0].outcome.resampled}")
     scoring.finish()

@@ -16,6 +16,7 @@ from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, nu
 from pronmetric.cli.run import ScoringRun, check_texts, choose_context, load_config, load_language, note_english_figures
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.detection import THRESHOLD
+from pronmetric.eval.resampling import MINIMUM
 from pronmetric.lab.human import judged_pairs, pair_accuracy, pair_evaluation, pair_sets
 from pronmetric.lab.human import labelled_pronouns as labelled
 from pronmetric.lab.human import pair_baselines as pair_scores
@@ -34,8 +35,8 @@ from pronmetric.text.strict_json import plain
 DESCRIPTION = """Measures how often a metric prefers the better text of a pair, on pairs that differ in pronouns.
 
 Accuracy is the share of pairs whose better text gets the higher score, in percent (higher is better), with a 95 %
-interval that resamples documents (groups or single pairs where no documents are given). Equal scores and missing
-scores (null: a text without a pronoun) count as wrong; both are reported."""
+interval over documents (single pairs where no documents are given). Equal scores and missing scores (null: a text
+without a pronoun) count as wrong; both are reported."""
 EPILOG = """pairs, one of:
   FILE.jsonl  one object per line: {"id", "context": [sentences], "text_a", "text_b", "better": "A"|"B"|"tie",
               "votes": {rater: "A"|"B"|"tie"}, "group", "doc", "pronoun_a", "pronoun_b", "reference", "system_a",
@@ -231,9 +232,15 @@ def _evaluate_pairs(task: EvaluateFlags, note: Notes) -> None:
         )
         print(("\n" if place else "") + sections)
         unit, clusters = results[name].figures.clusters
-        if clusters <= FEW:
-            note(f"the intervals are based on only {clusters} {pair_evaluation.UNITS[unit]}")
+        _note_few(clusters, pair_evaluation.UNITS[unit], note)
     _note_signatures(scores, settings, note)
+
+
+def _note_few(number: int, units: str, note: Notes) -> None:
+    if number < MINIMUM:
+        note(f"no intervals: fewer than {MINIMUM} {units}")
+    elif number <= FEW:
+        note(f"the intervals are based on only {number} {units}")
 
 
 def _read_seen(file: str | None, config: Config | None, note: Notes) -> pair_evaluation.PronounPairs | None:
@@ -385,8 +392,7 @@ def _evaluate_pronouns(task: EvaluateFlags, file: str, note: Notes) -> None:
     scored_by = task.scores if scores.context is None else f"context {scores.context}"
     print(f"{file}; {scored_by}; flagged below {threshold:g}; intervals resample {number} {unit}s")
     print(labelled.format_detection(figures))
-    if number <= FEW:
-        note(f"the intervals are based on only {number} {unit}s")
+    _note_few(number, f"{unit}s", note)
     if scores.counts is not None:
         note.lengths(scores.counts)
         note(f"signature: {scores.signature}")

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
-from pronmetric.cli.run import ScoringRun, choose_context, context_scope, load_config, note_boundaries, previous_lines
+from pronmetric.cli.run import (
+    CHECKED_LINES,
+    ScoringRun,
+    check_texts,
+    choose_context,
+    context_scope,
+    load_config,
+    load_language,
+    note_boundaries,
+    previous_lines,
+)
 from pronmetric.output import targets
+from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.results import write
 from pronmetric.scoring.rerank import Choice, Weighting, rerank, rerank_by_agreement
 from pronmetric.text.candidates import Candidates, line_parallel, read_nbest, read_parallel, read_scores
@@ -137,6 +149,9 @@ def run(task: RerankFlags) -> None:
         assert task.nbest is not None  # checked by `RerankFlags.check`
         candidates = read_nbest(task.nbest, task.size)
     given = None if task.scores is None else read_scores(task.scores, candidates)
+    language = ENGLISH if task.mbr else load_language(task.model)
+    first = [text for texts in islice(candidates, CHECKED_LINES) for text in texts]
+    check_texts({"the candidates": first}, language, note, strict=False)
     if task.mbr:
         note.begin()
         choices, signature = _rerank_by_agreement(candidates, given, task), None

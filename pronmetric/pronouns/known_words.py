@@ -5,6 +5,7 @@ pronouns. Texts are doubted only where the figures leave no doubt, as lists, nam
 
 - most words are in another script;
 - English: fewer than `LEAST` of the words are known, and other languages know more of them or there are `MANY` words;
+  or other languages know `LEAST` of the words and more than English does;
 - another language: English knows `MOST_ENGLISH` of the words, or other languages far more than the own one.
 
 What other languages know are their tables and the lexicon's foreign words, without the words of the own language.
@@ -71,6 +72,7 @@ class KnownWords:
         if own == ENGLISH.code:
             other = foreign > known and foreign >= max(_FEWEST_FOREIGN, _FOREIGN * words)
             doubted = known < LEAST * words and (other or words >= MANY)
+            doubted |= foreign > known and foreign >= LEAST * words
         else:
             other = foreign > _RATIO * known and foreign >= max(_FEWEST_FOREIGN, _FOREIGN * words)
             doubted = other or english >= MOST_ENGLISH * words

@@ -284,7 +284,7 @@ def _system(entry: Entry) -> System:
 
 
 def _resampled(entry: Entry) -> tuple[int | None, str]:
-    """How many units were resampled, None if not given, and which."""
+    """How many units the intervals are over, None if not given, and which."""
     units = entry.whole("units") if "units" in entry.record else None
     return units, _string(entry, "resampled") if "resampled" in entry.record else UNITS
 

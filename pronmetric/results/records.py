@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pronmetric.eval.decision import PREFERENCE, SCORE, decide
 
 RATES = ("errors_per_100_pronouns", "errors_per_1000_words", "preference")
-UNITS = "documents or segments"  # resampled, where a file does not say which
+UNITS = "documents or segments"  # where a file does not say which
 FEW = 20  # with no more documents or segments an interval is rough
 
 
@@ -89,7 +89,7 @@ class System(NamedTuple):
     """A system: its score in [0, 100] (unbounded with an unbounded head) and its 95 % interval.
 
     also: its baseline scores by name, from `score --also`. rates: values and intervals by `RATES`; those that the file
-    does not have are left out. units: documents or segments (`resampled`) resampled; None if not given.
+    does not have are left out. units: documents or segments (`resampled`); None if not given.
     """
 
     name: str
@@ -128,7 +128,7 @@ class Pair(NamedTuple):
 
 def system_notes(systems: Iterable[System]) -> tuple[str, ...]:
     """What a reader of the systems' intervals must know."""
-    return _few(systems, "their intervals are rough")
+    return _few(systems, "intervals are rough")
 
 
 def pair_notes(pairs: Sequence[Pair]) -> tuple[str, ...]:
@@ -137,10 +137,10 @@ def pair_notes(pairs: Sequence[Pair]) -> tuple[str, ...]:
     return few + ("p values of pairs are adjusted by Holm's method, their intervals are not",) * (len(pairs) > 1)
 
 
-def _few(resampled: Iterable[System | Pair], what: str) -> tuple[str, ...]:
-    """A note on the fewest units that were resampled, if there are no more than `FEW`."""
-    few = min(((one.units, one.resampled) for one in resampled if one.units is not None), default=(FEW + 1, ""))
-    return (f"only {few[0]} {few[1]} were resampled: {what}",) if few[0] <= FEW else ()
+def _few(measured: Iterable[System | Pair], what: str) -> tuple[str, ...]:
+    """A note on the fewest units, if there are no more than `FEW`."""
+    few = min(((one.units, one.resampled) for one in measured if one.units is not None), default=(FEW + 1, ""))
+    return (f"only {few[0]} {few[1]}: {what}",) if few[0] <= FEW else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

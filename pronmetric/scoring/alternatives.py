@@ -85,20 +85,22 @@ def score_alternatives(
     texts: Iterable[Text],
     stream: Stream,
     *,
+    stream_variants: Stream | None = None,
     language: Language = ENGLISH,
     below: float | None = None,
     scored: Iterable[Sequence[PronounScore]] | None = None,
     advance: Callable[[int], object] | None = None,
 ) -> Iterator[tuple[PronounAlternatives, ...]]:
-    """For each text, in order, its pronouns with their alternatives; in bounded memory if `stream` is.
+    """For each text, in order, its pronouns with their alternatives; in bounded memory if the streams are.
 
     A form that is not scored in that position is left out: the finder does not find it as a pronoun there, or the
     checkpoint does not score it.
 
     Args:
         texts: the texts, with their contexts.
-        stream: scores texts, in order, with probabilities; called once for the texts, unless they are `scored`, and
-            once for all variants, so that each distinct text is encoded once.
+        stream: scores texts, in order, with probabilities; called once, unless the texts are `scored`.
+        stream_variants: the same for the variants, called once for all, so that each distinct one is encoded once.
+            None: `stream`.
         language: of the texts.
         below: only pronouns with a lower probability are listed; None: all pronouns.
         scored: the pronouns of each text with their probabilities, if they are known; the texts are then not scored.
@@ -137,7 +139,8 @@ def score_alternatives(
             assert advance is not None
             advance(1)
 
-    results = stream(replaced()) if advance is None else stream(replaced(), advance=count)
+    of_variants = stream if stream_variants is None else stream_variants
+    results = of_variants(replaced()) if advance is None else of_variants(replaced(), advance=count)
     for _ in results:  # _BEGIN; the variants of the text follow
         yield tuple(_rank(p, found, islice(results, len(found))) for p, found in asked.popleft())
 

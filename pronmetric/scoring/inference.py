@@ -177,8 +177,9 @@ class Inference:
         length_batching: bool = True,
         cache: bool = True,
         attended: bool = False,
+        count_reading: bool = True,
     ) -> Iterator[SegmentScore]:
-        """See `pronmetric.metric.PronounMetric.stream`."""
+        """See `pronmetric.metric.PronounMetric.stream`; count_reading: count texts by what was changed to read them."""
         batch_size = self._batch_size(batch_size)
         counts = Counts() if counts is None else counts
         known: dict[bytes, _Known] = {}
@@ -219,7 +220,7 @@ class Inference:
             own = source if self.reads_source and source is not None and source.text.strip() else None
             identity = "\0".join((context, text, *_read(own))) if cache else str(number)
             key = blake2b(identity.encode(), digest_size=16).digest()
-            if not (found and (key in known or key in new)):
+            if count_reading and not (found and (key in known or key in new)):
                 counts.add_reading(text, context)
             if found and key not in known and key not in new:
                 new[key] = Example(context, text, [(p.start, p.end) for p in found], own)

@@ -114,6 +114,8 @@ def read(
     for name, length in lengths.items():
         if not length:
             raise InputError("is empty; expected one segment per line", file=files[name].path)
+        if length == 1 and "\r" in next(iter(files[name])).strip("\r"):
+            note(f"{files[name].path}: one segment, as lines end at \\n alone; its carriage returns (\\r) end none")
     if len(set(lengths.values())) > 1:
         lengths_text = ", ".join(f"{files[name].path} has {length}" for name, length in lengths.items())
         raise PronmetricError(f"expected line-parallel files, got different numbers of lines: {lengths_text}")

@@ -4,7 +4,7 @@ Removed: invisible characters, mark-up. Uniform: blanks, apostrophes. Written ou
 
 - Invisible are the control characters and Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties.txt): soft
   hyphen, zero-width space and joiners, word joiner, byte order mark, bidi marks, variation selectors. Every white space
-  counts as a blank. Letters with combining marks are composed (NFC).
+  counts as a blank. Letters with combining marks are composed (NFC); the stress marks of Cyrillic words are left out.
 - Entities are those of HTML, with their semicolon (`&apos;`, `&#39;`), also escaped twice or with blanks inside.
 - Letters: full-width, mathematical, circled and squared letters, and ligatures are plain letters (NFKC). Cyrillic and
   Greek look-alikes are Latin letters in a word that is otherwise Latin.
@@ -108,6 +108,12 @@ def _character(entity: str) -> str:
     return unescape(f"&{name};") if name[0] == "#" else html5.get(f"{name};", f"&{name};")
 
 
+def _composed(letter: str) -> str:
+    """A letter with its combining marks composed; the acute accent of a Cyrillic letter only marks the stress."""
+    made = unicodedata.normalize("NFC", letter)
+    return made.replace("\u0301", "") if "\u0400" <= made[0] <= "\u04ff" else made
+
+
 _TAG = re.compile(
     r"""<(?P<close>[/?!])?(?P<name>[A-Za-z][\w:.-]*)
     (?P<attributes>(?:\s+[\w:.-]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=]+))?){0,40})\s*(?P<empty>[/?])?>
@@ -169,7 +175,7 @@ _STEPS = (
     _Step(
         None,
         re.compile("[\u0300-\u036f]"),
-        _each("[^\\W_][\u0300-\u036f]+", lambda letter: unicodedata.normalize("NFC", letter)),
+        _each("[^\\W_][\u0300-\u036f]+", _composed),
     ),
     _Step(
         ENTITIES,

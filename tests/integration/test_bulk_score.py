@@ -255,6 +255,20 @@ def test_the_context_counts_unless_none_is_asked_for(
     assert "|context:none|" in manifest(tmp_path / "out")["signature"]
 
 
+def test_rows_in_another_language_are_noted(
+    bulk: Bulk, tmp_path: Path, records: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    german = [
+        "Sie kaufte dort ein Buch, weil es ihr gefiel.",
+        "Am Abend las sie das Buch ihrem Bruder vor, und er h\u00f6rte zu.",
+    ]
+    write(tmp_path / "de.jsonl", [{"id": k, "text": text} for k, text in enumerate(german * 2)])
+    assert bulk(tmp_path / "de.jsonl", "-o", tmp_path / "out", "--shard_rows", "3") == 0
+    assert "pronmetric: the first rows: do the texts look like en? " in capsys.readouterr().err
+    assert bulk(write(tmp_path / "en.jsonl", records[:12]), "-o", tmp_path / "en") == 0
+    assert "do the texts look like" not in capsys.readouterr().err
+
+
 def test_sources_count(bulk: Bulk, tmp_path: Path, sample: Path, run_tiny: Callable[..., tuple[str, str]]) -> None:
     texts, sources = (
         (sample / name).read_text(encoding="utf-8").splitlines() for name in ("system-c.txt", "src.de.txt")

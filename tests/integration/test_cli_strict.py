@@ -62,6 +62,14 @@ def test_suggest(tiny_checkpoint: Checkpoints, capsys: pytest.CaptureFixture[str
     refuses(capsys, given[1], *argv)
 
 
+@pytest.mark.parametrize("by_agreement", [False, True])
+def test_rerank(tiny_checkpoint: Checkpoints, capsys: pytest.CaptureFixture[str], by_agreement: bool) -> None:
+    further = ["--mbr"] if by_agreement else ["--model", str(tiny_checkpoint()), "--gpus", "0"]
+    assert main(["rerank", "--candidates", "de.txt", "de.txt", *further]) == 0
+    out, err = capsys.readouterr()
+    assert f"pronmetric: the candidates: {SAID}" in err and out.splitlines() == GERMAN
+
+
 def test_evaluate_pairs(tiny_checkpoint: Checkpoints, capsys: pytest.CaptureFixture[str]) -> None:
     pairs = [
         {"id": k, "context": [], "text_a": line, "text_b": f"So {line}", "better": "A"} for k, line in enumerate(GERMAN)

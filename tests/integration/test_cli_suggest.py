@@ -101,6 +101,12 @@ def test_every_pronoun_with_the_forms_that_are_more_probable(run: Run, metric: P
     assert Signature.parse(err.split("signature: ")[1].strip()) == metric.signature(context="given")
 
 
+def test_texts_read_as_plain_text_are_counted_once(run: Run, tmp_path: Path) -> None:
+    records = [{"id": k, "text": text} for k, text in enumerate(["<i>She</i> said that it&#39;s his.", "He left."])]
+    _, err = run("--jsonl", jsonl(tmp_path / "in.jsonl", records), "--all")
+    assert "read as plain text: entities in 1, mark-up in 1 texts\n" in err
+
+
 def test_doubtful_pronouns_alone(run: Run, metric: PronounMetric, tmp_path: Path) -> None:
     path = jsonl(tmp_path / "in.jsonl", RECORDS)
     every, _ = run("--jsonl", path, "--all")

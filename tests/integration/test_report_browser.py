@@ -236,6 +236,7 @@ def test_light_and_dark(browser: Browser, sample_page: Path) -> None:
     assert browser.run(ground) == dark  # the choice is kept
     browser.run("document.getElementById('theme').click()")
     assert browser.run("document.getElementById('theme').textContent") == "◐ auto"
+    assert browser.run("document.getElementById('theme').getAttribute('aria-label')") == "Colour theme: auto"
 
 
 CONTRAST = """[...document.querySelectorAll('.p, article p, article .label, h2, .hint, #matrix button')].map((e) => {
@@ -315,9 +316,43 @@ def test_no_cell_of_the_matrix_is_empty(browser: Browser, sample_page: Path) -> 
     assert sum(map(int, filter(str.isdigit, browser.run(cells)))) > sum(map(int, filter(str.isdigit, shown)))
 
 
+def test_the_matrix_has_one_order_and_a_diagonal(browser: Browser, sample_page: Path) -> None:
+    browser.open(sample_page)
+    heads = "[...document.querySelectorAll('#matrix {}')].map((th) => th.textContent)"
+    rows, columns = (browser.run(heads.format(of)) for of in ("tbody th", "thead th:not(:first-child)"))
+    assert rows == columns and len(rows) > 1
+    assert "i" not in rows
+    diagonal = (
+        "[...document.querySelectorAll('#matrix tbody tr')].map((tr, k) => tr.cells[k + 1].classList.contains('same'))"
+    )
+    assert browser.run(diagonal) == [True] * len(rows)
+
+
 def test_a_wide_window_has_no_hint_at_tables_that_fit(browser: Browser, sample_page: Path) -> None:
     browser.open(sample_page)
     assert until(lambda: browser.run(HINTS) == ["matrix"])  # the systems' table fits, the matrix does not
+
+
+def test_a_source_runs_from_right_to_left_and_has_its_language(browser: Browser, tmp_path: Path) -> None:
+    outputs = tuple(Output("He left.", "", score, (Pronoun("He", 0, 2, score),)) for score in (0.9, 0.1))
+    systems = tuple(System(name, 50.0, None, 1, 1, 1) for name in "ab")
+    segment = Segment(0, "d", "\u063a\u0627\u062f\u0631.", "He left.", outputs)
+    result = Result(
+        systems=systems,
+        pairs=(),
+        segments=(segment,),
+        signature="s",
+        tie=0.01,
+        probability=True,
+        source_language="ar",
+    )
+    path = tmp_path / "arabic.html"
+    content = Content(result=result, links=None, listed=[0], differing=1, notes=[])
+    path.write_text(page(content, title="Arabic"), encoding="utf-8")
+    browser.open(path)
+    look = "((e) => [e.lang, getComputedStyle(e).direction, getComputedStyle(e).display])"
+    assert browser.run(f"{look}(document.querySelector('.source bdi'))") == ["ar", "rtl", "block"]
+    assert browser.run(f"{look}(document.querySelector('.text'))") == ["en", "ltr", "block"]
 
 
 def test_markup_in_the_data_shows_as_text(browser: Browser, tmp_path: Path) -> None:

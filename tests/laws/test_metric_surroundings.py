@@ -130,6 +130,12 @@ def test_batch_sizes_that_are_none(metric: PronounMetric, monkeypatch: pytest.Mo
             call()
 
 
+@pytest.mark.parametrize("gpus", [1.5, -1, float("nan"), "0", True])
+def test_numbers_of_gpus_that_are_none(tiny_checkpoint: Checkpoints, gpus: Any) -> None:
+    with pytest.raises(PronmetricError, match="expected a whole number from 0 as gpus, got "):
+        PronounMetric.from_pretrained(tiny_checkpoint(), gpus=gpus)
+
+
 def test_batch_sizes_of_numpy_are_numbers(metric: PronounMetric, expected: list[float | None]) -> None:
     assert metric.predict(RECORDS, batch_size=np.int64(2)).scores == pytest.approx(expected, abs=1e-5)  # type: ignore[arg-type]
 

@@ -36,7 +36,7 @@ class Item:
     """One item: its candidates, the place of the right one, and the groups by which figures are broken down.
 
     groups: break-down -> group, such as "distance" -> "2"; a break-down that does not concern the item is absent.
-    document: what intervals resample as one. reference: a translation beside the candidates, "" for none. language: of
+    document: the unit of intervals. reference: a translation beside the candidates, "" for none. language: of
     the candidates, where a set has several; "" is the suite's. of_pronouns: whether the candidates differ in pronouns
     or in what these refer to.
     """

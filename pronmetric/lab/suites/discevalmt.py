@@ -45,7 +45,7 @@ ABOUT = About(
     by=TYPE,
     text="""Set: anaphora.json or lexical-choice.json of github.com/rbawden/discourse-mt-test-sets. One score for each
 line: blocks by number, pairs in order, the right translation, then the wrong one. A pair is right if the right
-translation scores strictly better. Each translation has one previous sentence. Intervals resample blocks.
+translation scores strictly better. Each translation has one previous sentence. Intervals are over blocks.
 --translations: two lines for each pair (the second is not read), for the set of the fork with "correct-words" and
 "incorrect-words"; the text after the last <eos> must have all correct words and no incorrect one, as whole words.
 --compat: words may also be parts of longer words; surplus lines are ignored, fields after the score too, NaN is

@@ -18,6 +18,14 @@ GERMAN = [
     "Er hörte lange zu, denn es war schön.",
     "Dann schliefen beide ein.",
 ]
+LOOK_ALIKES = [  # German whose "was", "will", "in", "am" and "also" are English words too
+    "Er ging nach Hause.",
+    "Das ist es, was er will.",
+    "Sie kam in der Nacht.",
+    "Er hat es die ganze Zeit gewusst.",
+    "Der Mann war also da.",
+    "Am Ende war die Stadt leer.",
+]
 ENGLISH_LINES = ["Anna went to the town yesterday.", "She bought a book there because she liked it.", "It was late."]
 SPANISH = ["Ella me dijo que no lo sabía, pero que su hermano sí lo había visto con nosotros en la plaza de su pueblo."]
 RUSSIAN = ["Она сказала ему, что его брат не видел её книгу, и он ей не поверил, потому что сам её видел у него вчера."]  # noqa: RUF001
@@ -27,7 +35,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("texts", [GERMAN, SPANISH, RUSSIAN], ids=["de", "es", "ru"])
+@pytest.mark.parametrize("texts", [GERMAN, LOOK_ALIKES, SPANISH, RUSSIAN], ids=["de", "look-alikes", "es", "ru"])
 def test_another_language_is_noticed(texts: list[str]) -> None:
     assert str(doubt(texts, ENGLISH)).startswith("do the texts look like en? ")
 

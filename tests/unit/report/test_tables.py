@@ -102,7 +102,7 @@ def test_the_best_figure_of_a_column_and_a_note_at_few_documents() -> None:
     )
     table = make("systems", replace(content(), result=replace(content().result, systems=systems)))
     assert table.best == ((0, 1), (1, table.names.index("errors_per_100_pronouns")))  # lower is better for errors
-    assert table.notes == ("only 5 documents were resampled: their intervals are rough",)
+    assert table.notes == ("only 5 documents: intervals are rough",)
     assert markdown([table], [*table.notes, "other"]).count("only 5 documents") == 1
 
 

@@ -82,7 +82,7 @@ def test_few_resampled_units_and_holm_are_noted(tmp_path: Path) -> None:
     for made in value["pairs"]:
         made["units"] = 5
     notes = read(written(tmp_path, value)).notes
-    few = "only 5 documents or segments were resampled: intervals and p values of pairs are rough"
+    few = "only 5 documents or segments: intervals and p values of pairs are rough"
     assert f"{few}, and the two tests can differ" in notes
     assert any("adjusted by Holm's method" in note for note in notes)
 

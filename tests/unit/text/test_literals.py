@@ -15,6 +15,7 @@ from pronmetric.text.literals import literals
         ("see <url>", "<url>"),
         ("US$5, 50%it, {he said}, 5 % of it", ""),
         ("it.com, who.txt and it.html?x=it, /etc/it, C:\\it\\us", "it.com|who.txt|it.html?x=it|/etc/it|C:\\it\\us"),
+        ("docs/it.md, it\\she.txt, it.org/she, it/he.com/us", "docs/it.md|it\\she.txt|it.org/she|it/he.com/us"),
         ("he/she/it, (s)he/they, I like it.So do I. it.is, 1.5, e.g.", ""),
         ("print(self.it); she.said(it) it.next() self.it", "print(self.it)|she.said(it)|it.next()|self.it"),
         ("lang=it it != null a::it do_it `it` `get(it)`", "lang=it|it != null|a::it|do_it|`it`|`get(it)`"),

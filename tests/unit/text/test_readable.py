@@ -39,6 +39,11 @@ from pronmetric.text.words import words
         ("f*** 2*3*4 do_it_now * item (^_^) (^_^) She* and he*", None, set()),
         ("\u2581She\u2581said sh@@ e @-@ x", " She said she-x", {MARKUP}),
         ("a we\u00adek\u200b e\u0301", "a week \u00e9", set()),
+        (
+            "\u041e\u043d\u0430\u0301 \u0438\u0306 \u0433\u0301",
+            "\u041e\u043d\u0430 \u0439 \u0453",
+            set(),
+        ),
     ],
 )
 def test_what_is_read(text: str, read: str | None, changes: set[str]) -> None:

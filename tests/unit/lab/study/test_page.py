@@ -80,6 +80,12 @@ def test_text_of_the_data_is_no_markup() -> None:
     assert "http" not in re.sub(r"http-equiv", "", html)
 
 
+def test_texts_run_in_the_direction_of_their_letters() -> None:
+    html = page(STUDY)
+    for place in ("source-before", "source", "before", "alone-text", "first-text", "second-text"):
+        assert re.search(rf'<\w+ [^>]*id="{place}" dir="auto"', html)
+
+
 def test_a_page_of_one_annotator_has_only_these_items() -> None:
     data = data_of(page(STUDY, annotators=["2"]))
     assert (
