@@ -180,7 +180,8 @@ def _figures(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         by_name.setdefault(report["benchmark"], []).append(report["figures"])
     yield (
         "Accuracy in percent: the better text must score strictly higher; equal and null scores are wrong and counted. "
-        "In brackets the 95 % interval, over the reference sentences of the study set, the articles of GAP, else the documents."
+        "In brackets the 95 % interval, over the reference sentences of the study set, the articles of GAP, else the "
+        "documents."
     )
     for name, render in (
         ("study", _study),

@@ -13,6 +13,7 @@ from pronmetric.data.collate import Example, cut_batches
 from pronmetric.nn.inference import for_inference
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.progress import progress
+from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.training import examples
 from pronmetric.training.batches import Labeller
 from pronmetric.training.module import Columns, text_values
@@ -32,20 +33,25 @@ class PairScorer:
     def __init__(self, scorer: PronounScorer, labeller: Labeller, *, dtype: torch.dtype = torch.float32) -> None:
         self._device = next(scorer.parameters()).device
         self._scorer = for_inference(scorer.eval(), dtype)
-        self._labeller = labeller
+        self.labeller = labeller
         self._rng = np.random.default_rng(0)  # nothing is drawn: texts are as prepared
         self._known: dict[Example, dict[str, float] | None] = {}  # None: split into windows
 
     def columns(self, rows: Any, *, context: str, label: str | None = None) -> tuple[Columns, np.ndarray]:
-        """The numbers of pair rows in their order, and the index of each pair's row (pairs,).
+        """The numbers of pair rows in their order, and the index of each pair's row (pairs,); see `columns_of`."""
+        return self.columns_of([self.texts(row, context) for row in rows], label=label)
+
+    def columns_of(
+        self, pairs: Sequence[tuple[Example, Example]], *, label: str | None = None
+    ) -> tuple[Columns, np.ndarray]:
+        """The numbers of pairs of a better and a worse text in their order, and the index of each (pairs,).
 
         Texts that earlier calls scored are not encoded again. Pairs with a text that is split into windows are left
         out. label: of the progress shown on stderr; None: none is shown.
         """
-        texts = [self.texts(row, context) for row in rows]
-        self._read([e for e in dict.fromkeys(chain.from_iterable(texts)) if e not in self._known], label)
+        self._read([e for e in dict.fromkeys(chain.from_iterable(pairs)) if e not in self._known], label)
         numbers, values, counts = [], [], []
-        for number, both in enumerate(texts):
+        for number, both in enumerate(pairs):
             better, worse = (self._known[text] for text in both)
             if better is not None and worse is not None:
                 numbers.append(number)
@@ -56,13 +62,19 @@ class PairScorer:
         stacked = {by: np.array([[side[by] for side in both] for both in values]).T for by in names}
         return {by: np.concatenate([each, sizes]) for by, each in stacked.items()}, np.array(numbers, dtype=np.int64)
 
-    def texts(self, row: Any, context: str) -> tuple[Example, Example]:
-        """The better and the worse text of a pair as prepared."""
-        labeller = self._labeller
+    def texts(
+        self, row: Any, context: str, *, table: ConfusionTable | None = None, rng: np.random.Generator | None = None
+    ) -> tuple[Example, Example]:
+        """The better and the worse text of a pair as prepared.
+
+        With a table the worse text is the better one with a pronoun replaced by a form drawn from it by `rng`.
+        """
+        language = self.labeller.language
+        fresh = 0.0 if table is None else 1.0
         both = examples.pair(
-            row, self._rng, context=context, plain=0.0, fresh=0.0, table=None, language=labeller.language
+            row, rng or self._rng, context=context, plain=0.0, fresh=fresh, table=table, language=language
         )
-        better, worse = (examples.of_forms(item, labeller.forms, labeller.language).example for item in both)
+        better, worse = (examples.of_forms(item, self.labeller.forms, language).example for item in both)
         return better, worse
 
     @torch.inference_mode()
@@ -70,7 +82,7 @@ class PairScorer:
         """Score texts that are not known."""
         if not texts:
             return
-        collator = self._labeller.collator
+        collator = self.labeller.collator
         rows = [row for row in collator.encode(texts) if row.windows == 1]
         batches = list(cut_batches(rows, pieces=PIECES))
         self._known |= dict.fromkeys(texts)

@@ -12,9 +12,10 @@ from pronmetric.training import recipe
 from pronmetric.training.card import table
 from pronmetric.training.fit import EXPORT
 from pronmetric.training.source_data import RATE, WITH_SOURCE
+from pronmetric.training.source_mixing import REPLACED
 
 INITIAL = "initial"  # the key of a reader's record of training with that of the reader it began with
-_KINDS = {"noisy": "R vs R'", "system": "R vs S"}
+_KINDS = {REPLACED: "references with a pronoun replaced", "noisy": "R vs R'", "system": "R vs S"}
 
 
 def card(config: Mapping[str, Any], *, weights: str) -> str:
@@ -50,9 +51,10 @@ replaced; 50 is chance.
 
 {_table(["", "all pronouns", "third person"], rows)}
 
-Accuracy of the preference in percent, on development pairs of a reference with a noisy reference (R vs R') and with a
-system output (R vs S). The share of the change by the source that the preference takes, {source.preference:.2f}, was
-fitted on these pairs.
+Accuracy of the preference in percent, on development pairs of a reference with itself, one pronoun replaced at random,
+with a noisy reference, whose pronoun is one of a system (R vs R'), and with a system output (R vs S). The share of the
+change by the source that the preference takes, {source.preference:.2f}, was fitted on the first. References
+are freer than system outputs, so that a source also speaks against some of them.
 
 {_table(["", "the checkpoint alone", "with the source"], pairs)}"""
 

@@ -1,8 +1,8 @@
 """How a reader's logits join those of its checkpoint, and its changes the preference of the pair head.
 
 Weights of both logits are fitted on development references, for texts with a context and without. The share of the
-change of a text's logits that the preference takes is fitted on development pairs whose reference has a source, of both
-kinds: reference against system output (R vs S) and against noisy reference (R vs R').
+change of a text's logits that the preference takes is fitted on references against themselves with a pronoun replaced:
+of pairs of a reference with a system output the source is no judge, as systems follow it more closely than people do.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pronmetric.eval.calibration import fit_sum
 from pronmetric.eval.decision import PREFERENCE
 from pronmetric.eval.detection import detect
 from pronmetric.nn.scorer import PronounScorer
+from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.text.context import Source
 from pronmetric.training.batches import Labeller
 from pronmetric.training.calibrate import FEWEST, logits_of
@@ -28,6 +29,7 @@ from pronmetric.training.decision import KINDS
 from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.source_data import Development, read_translations, without_context
 
+REPLACED = "replaced"  # the kind of pairs whose worse text is the better one with a pronoun replaced
 WHOLE = 1.0  # the share of the change where no pairs tell it
 _AS_BEFORE = Mixing(model=1.0, reader=0.0, bias=0.0)
 
@@ -117,36 +119,38 @@ def _with_share(
     head: Any = english.model.pair_head
     if head is None:
         return mixed
-    rows, sources = _pairs(folder, most=most)
-    context, label = english.config["context"], "pairs with a source" if progress else None
+    label = "pairs with a source" if progress else None
     labeller = Labeller(english.collator, forms=english.config["pronouns"], language=english.language)
     scored = PairScorer(english.model, labeller, dtype=dtype)
-    columns, numbers = scored.columns(rows, context=context, label=label)
-    if len(numbers) < FEWEST:
-        return mixed
-    texts = [
-        text._replace(source=sources[number])
-        for number in numbers.tolist()
-        for text in scored.texts(rows[number], context)
-    ]
-    logits = [
-        logits_of(model, rows_of, texts, dtype=dtype, label=label)
-        for model, rows_of in ((english.model, english.collator), (scorer, collator))
-    ]
-    changes = [_change(mixed, *each) for each in zip(texts, *logits, strict=True)]
-    own = columns[PREFERENCE][0] - columns[PREFERENCE][1]
-    change = head.a.item() * (np.array(changes[::2]) - np.array(changes[1::2]))
-    share = fit_share(own, change)
-    kinds, figures = np.array(rows["kind"])[numbers], dict(mixed.figures)
-    for kind in sorted(set(kinds)):
-        here = kinds == kind
-        for name, gaps in (("", own), ("_source", own + share * change)):
-            figures[f"development/preference_{kind}{name}"] = float((gaps[here] > 0).mean())
+    gaps: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    for kind, (pairs, sources) in _pairs(scored, folder, context=english.config["context"], most=most).items():
+        columns, numbers = scored.columns_of(pairs, label=label)
+        texts = [text._replace(source=sources[k]) for k in numbers.tolist() for text in pairs[k]]
+        logits = [
+            logits_of(model, rows_of, texts, dtype=dtype, label=label)
+            for model, rows_of in ((english.model, english.collator), (scorer, collator))
+        ]
+        changes = np.array([_change(mixed, *each) for each in zip(texts, *logits, strict=True)]).reshape(-1, 2)
+        if len(numbers):
+            own = columns[PREFERENCE][0] - columns[PREFERENCE][1]
+            gaps[kind] = own, head.a.item() * (changes[:, 0] - changes[:, 1])
+    own, change = gaps.get(REPLACED, (np.zeros(0), np.zeros(0)))
+    share = fit_share(own, change) if len(own) >= FEWEST else WHOLE
+    figures = dict(mixed.figures)
+    for kind, (own, change) in gaps.items():
+        for name, each in (("", own), ("_source", own + share * change)):
+            figures[f"development/preference_{kind}{name}"] = float((each > 0).mean())
     return mixed._replace(preference=share, figures=figures)
 
 
-def _pairs(folder: Path, *, most: int) -> tuple[Any, list[Source]]:
-    """Development pairs whose reference has a source, at most `most` of each kind, and their sources."""
+def _pairs(
+    scored: PairScorer, folder: Path, *, context: str, most: int
+) -> dict[str, tuple[list[tuple[Example, Example]], list[Source]]]:
+    """Pairs of a better and a worse text and their sources, at most `most` of each kind.
+
+    They are the development pairs of each of `KINDS` whose reference has a source, and as `REPLACED` these references
+    against themselves with one pronoun replaced by a form drawn from the confusion table.
+    """
     known = {
         row["id"]: Source(row["source"], tuple(row["source_context"]))
         for row in read_translations(folder, arrow.TRANSLATION_SPLITS[1])
@@ -154,15 +158,23 @@ def _pairs(folder: Path, *, most: int) -> tuple[Any, list[Source]]:
     }
     rows = arrow.read_pairs(folder, "development", kinds=("pronoun",))
     ids = [f"{row['testset']}.{row['lp']}/{row['ref']}/{row['seg']}" for row in rows]
-    rng, kinds = np.random.default_rng(0), np.array(rows["kind"])
-    usable = np.array([each in known for each in ids], dtype=bool)
-    drawn = [rng.permutation(np.flatnonzero((kinds == kind) & usable))[: most or None] for kind in KINDS]
-    chosen = np.sort(np.concatenate(drawn))
-    return rows.select(chosen), [known[ids[number]] for number in chosen.tolist()]
+    kinds, usable = np.array(rows["kind"]), np.array([each in known for each in ids], dtype=bool)
+    first = np.unique(ids, return_index=True)[1]  # one row of each reference
+    candidates = {kind: np.flatnonzero((kinds == kind) & usable) for kind in KINDS} | {REPLACED: first[usable[first]]}
+    language = scored.labeller.language
+    rng, table = np.random.default_rng(0), ConfusionTable.load(folder / "confusion.json", forms=language.forms)
+    pairs = {}
+    for kind, numbers in candidates.items():
+        drawn = np.sort(rng.permutation(numbers)[: most or None]).tolist()
+        replace = {"table": table, "rng": rng} if kind == REPLACED else {}
+        pairs[kind] = [scored.texts(rows[k], context, **replace) for k in drawn], [known[ids[k]] for k in drawn]
+    return pairs
 
 
 def _change(mixed: Mixed, text: Example, own: np.ndarray, read: np.ndarray) -> float:
-    """The mean change of a text's logits by its source."""
+    """The mean change of a text's logits by its source; 0 without pronouns."""
+    if not len(own):
+        return 0.0
     mixing = mixed.in_context if text.context else mixed.alone
     return float((mixing.model * own + mixing.reader * read + mixing.bias - own).mean())
 

@@ -235,7 +235,7 @@ def test_a_reader_is_trained_for_a_checkpoint_and_scores(
     assert main(command) == 0
     figures = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
     sides = {"source", "no_source", "model", "model_alone", "mixed", "mixed_alone"}
-    sides |= {f"preference_{kind}{side}" for kind in ("noisy", "system") for side in ("", "_source")}
+    sides |= {f"preference_{kind}{side}" for kind in ("noisy", "replaced", "system") for side in ("", "_source")}
     assert {f"development/{side}" for side in sides} <= figures.keys()
     assert all(0 <= float(value) <= 1 for value in figures.values())
     made = tmp_path / "run" / "checkpoint"
