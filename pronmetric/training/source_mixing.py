@@ -89,7 +89,8 @@ def mix(
             here = of == language
             figures |= areas(f"mixed{name}_{language}", both[here], right[here], third[here])
         mixings.append(mixing)
-    mixed = Mixed(*mixings, preference=WHOLE, figures=figures)
+    in_context, alone = mixings
+    mixed = Mixed(in_context, alone, WHOLE, figures)
     return _with_share(mixed, english, scorer, collator, folder, most=pairs, dtype=dtype, progress=progress)
 
 
@@ -166,8 +167,11 @@ def _pairs(
     pairs = {}
     for kind, numbers in candidates.items():
         drawn = np.sort(rng.permutation(numbers)[: most or None]).tolist()
-        replace = {"table": table, "rng": rng} if kind == REPLACED else {}
-        pairs[kind] = [scored.texts(rows[k], context, **replace) for k in drawn], [known[ids[k]] for k in drawn]
+        own = table if kind == REPLACED else None
+        pairs[kind] = (
+            [scored.texts(rows[k], context, table=own, rng=rng) for k in drawn],
+            [known[ids[k]] for k in drawn],
+        )
     return pairs
 
 
