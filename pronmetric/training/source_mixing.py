@@ -132,9 +132,10 @@ def _with_share(
             for model, rows_of in ((english.model, english.collator), (scorer, collator))
         ]
         changes = np.array([_change(mixed, *each) for each in zip(texts, *logits, strict=True)]).reshape(-1, 2)
-        if len(numbers):
-            own = columns[PREFERENCE][0] - columns[PREFERENCE][1]
-            gaps[kind] = own, head.a.item() * (changes[:, 0] - changes[:, 1])
+        own = columns[PREFERENCE][0] - columns[PREFERENCE][1] if len(numbers) else np.zeros(0)
+        real = np.isfinite(own)  # not where a text has no pronoun
+        if real.any():
+            gaps[kind] = own[real], head.a.item() * (changes[real, 0] - changes[real, 1])
     own, change = gaps.get(REPLACED, (np.zeros(0), np.zeros(0)))
     share = fit_share(own, change) if len(own) >= FEWEST else WHOLE
     figures = dict(mixed.figures)
