@@ -22,8 +22,9 @@ translation is better. POST /score, /compare, /suggest and /attention answer rec
 
 The server listens on this machine only, unless --host says otherwise. Nothing is loaded from elsewhere, and nothing of
 a text is stored or sent on."""
-EPILOG = """With --source-lang, sources affect the scores of requests that give them. Waiting requests are batched. A
-request has at most 256 records, 10,000 characters a record and 100,000 in all; larger ones are refused.
+EPILOG = """Sources affect the scores of requests that give them, by a reader of sources or with --source-lang.
+Waiting requests are batched. A request has at most 256 records, 10,000 characters a record and 100,000 in all; larger
+ones are refused.
 
 examples:
   pronmetric serve
