@@ -5,10 +5,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from benchmarks.checkpoint import baselines, calibration, scoring
+from benchmarks.checkpoint import calibration, scoring
 from benchmarks.checkpoint.calibration import Noised, Sentence
 from benchmarks.checkpoint.scoring import Record, Result
 from pronmetric.errors import InputError
@@ -195,12 +194,3 @@ def test_with_and_without_the_source(
     monkeypatch.setattr(sys, "argv", ["calibration", *map(str, flags), "--source-lang", "zh"])
     with pytest.raises(InputError, match="--source-lang zh: no test set of development"):
         calibration.main()
-
-
-def test_frequent_prefers_the_pronoun_seen_more_often() -> None:
-    score = baselines.frequent(baselines.frequencies(["It is it.", "She left."]))
-    better, worse, neither = score(
-        [Record(text="It left.", context=[]), Record(text="He left.", context=[]), Record(text="Ann left.", context=[])]
-    )
-    assert better["score"] == pytest.approx(np.log(3)) and worse["score"] == pytest.approx(0.0)
-    assert neither["score"] is None
