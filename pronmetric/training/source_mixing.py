@@ -124,7 +124,9 @@ def _with_share(
     labeller = Labeller(english.collator, forms=english.config["pronouns"], language=english.language)
     scored = PairScorer(english.model, labeller, dtype=dtype)
     gaps: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-    for kind, (pairs, sources) in _pairs(scored, folder, context=english.config["context"], most=most).items():
+    for kind, (pairs, sources) in pairs_with_sources(
+        scored, folder, context=english.config["context"], most=most
+    ).items():
         columns, numbers = scored.columns_of(pairs, label=label)
         texts = [text._replace(source=sources[k]) for k in numbers.tolist() for text in pairs[k]]
         logits = [
@@ -145,13 +147,13 @@ def _with_share(
     return mixed._replace(preference=share, figures=figures)
 
 
-def _pairs(
+def pairs_with_sources(
     scored: PairScorer, folder: Path, *, context: str, most: int
 ) -> dict[str, tuple[list[tuple[Example, Example]], list[Source]]]:
     """Pairs of a better and a worse text and their sources, at most `most` of each kind.
 
     They are the development pairs of each of `KINDS` whose reference has a source, and as `REPLACED` these references
-    against themselves with one pronoun replaced by a form drawn from the confusion table.
+    against themselves with one pronoun replaced by a form drawn from the confusion table, if one can be replaced.
     """
     known = {
         row["id"]: Source(row["source"], tuple(row["source_context"]))
@@ -168,11 +170,13 @@ def _pairs(
     pairs = {}
     for kind, numbers in candidates.items():
         drawn = np.sort(rng.permutation(numbers)[: most or None]).tolist()
-        own = table if kind == REPLACED else None
-        pairs[kind] = (
-            [scored.texts(rows[k], context, table=own, rng=rng) for k in drawn],
-            [known[ids[k]] for k in drawn],
-        )
+        if kind == REPLACED:
+            same = [{**rows[k], "worse": rows[k]["better"]} for k in drawn]
+            both = [scored.texts(row, context, table=table, rng=rng) for row in same]
+        else:
+            both = [scored.texts(rows[k], context) for k in drawn]
+        differ = [k for k, (better, worse) in enumerate(both) if better.text != worse.text]
+        pairs[kind] = [both[k] for k in differ], [known[ids[drawn[k]]] for k in differ]
     return pairs
 
 

@@ -20,6 +20,9 @@ from pronmetric.cli.main import main
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.metric import PronounMetric
 from pronmetric.text.context import Source, Text
+from pronmetric.training import source_mixing
+from pronmetric.training.batches import Labeller
+from pronmetric.training.pair_scorer import PairScorer
 from tests.tools.source_readers import SHAPE
 
 Checkpoints = Callable[..., Path]
@@ -273,6 +276,20 @@ def test_a_reader_is_trained_for_a_checkpoint_and_scores(
     assert "|source:reader-" in capsys.readouterr().err
     assert main([*command, "source.without=[de]"]) == 1  # another run is there
     assert "give another out=" in capsys.readouterr().err
+
+
+def test_the_share_is_fitted_on_references_of_which_one_word_is_replaced(
+    prepared: Path, tiny_checkpoint: Checkpoints
+) -> None:
+    loaded = files.load(tiny_checkpoint(pair_head=True))
+    labeller = Labeller(loaded.collator, forms=loaded.config["pronouns"], language=loaded.language)
+    pairs = source_mixing.pairs_with_sources(PairScorer(loaded.model, labeller), prepared, context="common", most=0)
+    assert set(pairs) == {"noisy", "replaced", "system"}
+    replaced, sources = pairs["replaced"]
+    assert len(replaced) == len(sources) > 0
+    for better, worse in replaced:
+        words = zip(better.text.split(), worse.text.split(), strict=True)
+        assert sum(one.lower() != other.lower() for one, other in words) == 1
 
 
 @pytest.mark.usefixtures("texts")
