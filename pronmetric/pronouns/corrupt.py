@@ -224,7 +224,7 @@ def corrupt(
     words = language.words(text) if words is None else words
     wrong: list[str | None] = [None] * len(occurrences)
     if rng.random() < rates.joint:
-        _replace_referent(words, occurrences, rng, wrong, frequency, language)
+        _replace_referent(words, occurrences, rng, wrong, frequency, language, referents(language))
     for k, occurrence in enumerate(occurrences):
         hit, whole, strict = rng.random(3)
         if wrong[k] is not None or hit >= rates.rate * rates.emphasis.get(occurrence.form, 1.0):
@@ -254,6 +254,7 @@ def exchange(
     at: int,
     joint: float,
     must_agree: float,
+    forms: Collection[str] | None = None,
     frequency: Mapping[str, Mapping[str, float]] | None = None,
     language: Language = ENGLISH,
     words: Sequence[Word] | None = None,
@@ -261,22 +262,24 @@ def exchange(
     """Exchange the third-person pronoun `at` for a form of another referent in its slot, if there is one.
 
     frequency: as for `corrupt`; None: all forms alike. joint: the chance that all mentions of one of the text's
-    referents are exchanged instead. must_agree: the chance that the other form must agree with its verb.
+    referents are exchanged instead. must_agree: the chance that the other form must agree with its verb. forms: those
+    that are exchanged for one another; None: all of the third person.
     """
     words = language.words(text) if words is None else words
     wrong: list[str | None] = [None] * len(occurrences)
     is_joint, strict = rng.random(2) < (joint, must_agree)
+    known = {form: each for form, each in referents(language).items() if forms is None or form in forms}
     if is_joint:
-        _replace_referent(words, occurrences, rng, wrong, frequency, language)
-    if not any(wrong):
-        old, known = occurrences[at], referents(language)
+        _replace_referent(words, occurrences, rng, wrong, frequency, language, known)
+    old = occurrences[at]
+    if not any(wrong) and old.form in known:
         grade = next(iter(language.grades(words, old.word)), ())
-        forms = [form for form in grade if form in known and not known[form] & known.get(old.form, frozenset())]
+        others = [form for form in grade if form in known and not known[form] & known[old.form]]
         if strict:
-            forms = [form for form in forms if language.agrees(words, old.word, form)]
+            others = [form for form in others if language.agrees(words, old.word, form)]
         places = language.places(words, old.word)
-        weights = dict.fromkeys(forms, 1.0) if frequency is None else _in_places(frequency, places)
-        wrong[at] = _draw(rng, forms, weights)
+        weights = dict.fromkeys(others, 1.0) if frequency is None else _in_places(frequency, places)
+        wrong[at] = _draw(rng, others, weights)
     return _write(text, occurrences, wrong, language)
 
 
@@ -295,9 +298,12 @@ def _replace_referent(
     wrong: list[str | None],
     frequency: Mapping[str, Mapping[str, float]] | None,
     language: Language,
+    known: Mapping[str, frozenset[str]],
 ) -> None:
-    """Fill `wrong` for all mentions of one of he, she, it and they (with their other cases) by another's forms."""
-    known = referents(language)
+    """Fill `wrong` for all mentions of one of he, she, it and they (with their other cases) by another's forms.
+
+    known: what each form that takes part can refer to.
+    """
     present = sorted(set[str]().union(*(known.get(o.form, ()) for o in occurrences)))
     if not present:
         return

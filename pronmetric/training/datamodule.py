@@ -116,6 +116,7 @@ class TrainingSteps(Dataset[tuple[Labelled, ...]]):
             objective.corruption,
             context=self.settings.context.name,
             must_agree=objective.exchange.must_agree,
+            forms=objective.exchange.forms,
         )
 
     def _soft_pair(self, row: Mapping[str, Any], rng: np.random.Generator) -> tuple[LabelledExample, LabelledExample]:
@@ -456,11 +457,13 @@ class PronounData(pl.LightningDataModule):
         return (passages, known) if len(filled) == len(passages) else (passages.select(filled), known.select(filled))
 
     def _passages_to_exchange(self) -> np.ndarray:
-        """The passages with a third-person pronoun, if pairs are made of them (`objective.exchange`)."""
-        if not self.pair_share or not self.settings.objective.exchange.share:
+        """The passages with a pronoun that can be exchanged, if pairs are made of them (`objective.exchange`)."""
+        exchange = self.settings.objective.exchange
+        if not self.pair_share or not exchange.share:
             return np.zeros(0, dtype=np.int64)
-        third = referents(self.labeller.language).keys()
-        return np.flatnonzero(_where(self._passages, lambda forms: not third.isdisjoint(forms), "forms"))
+        known = frozenset(referents(self.labeller.language))
+        wanted = known if exchange.forms is None else known.intersection(exchange.forms)
+        return np.flatnonzero(_where(self._passages, lambda forms: not wanted.isdisjoint(forms), "forms"))
 
     def _check_sources(self, known: set[str]) -> None:
         """Refuse a required source that no passage has; warn of others."""

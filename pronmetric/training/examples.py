@@ -272,6 +272,7 @@ def exchanged_pair(
     *,
     context: str,
     must_agree: float,
+    forms: Collection[str] | None = None,
 ) -> tuple[LabelledExample, LabelledExample]:
     """A passage, and the same with one third-person pronoun exchanged for a form of another referent in its slot.
 
@@ -281,9 +282,11 @@ def exchanged_pair(
     stands before is the context, unless `context` is "none". If no pronoun can be exchanged, the two texts are equal
     and a tie.
 
-    must_agree: the chance that the other form must agree with its verb.
+    must_agree: the chance that the other form must agree with its verb. forms: those that are exchanged for one
+    another; None: all of the third person.
     """
-    language, third = corrupter.language, referents(corrupter.language)
+    language = corrupter.language
+    third = referents(language) if forms is None else forms
     text = _swap_genders_and_names(row["text"], rng, corrupter.names, settings)
     found = language.find(text)
     chosen = [occurrence for occurrence in found if occurrence.form in third] or found
@@ -304,6 +307,7 @@ def exchanged_pair(
         at=at,
         joint=settings.joint,
         must_agree=must_agree,
+        forms=forms,
         frequency=corrupter.frequency,
         language=language,
         words=words,

@@ -19,7 +19,8 @@ from torch.nn import functional
 from pronmetric.errors import InputError
 from pronmetric.nn.inference import cpu_has_bf16
 
-PIECES = 1024  # that are computed together for all forms, padding included
+PIECES = 1024  # that a CPU computes together for all forms, padding included
+ON_GPU = 16  # times as many
 _ATTENTION = frozenset({"full_attention", "sliding_attention", "chunked_attention"})
 _IGNORED = -100
 
@@ -94,7 +95,7 @@ class FormReader:
         """
         encoded = [_split([self._encode(text) for text in texts]) for texts in slots]
         by_slot: list[list[float]] = [[]] * len(slots)
-        for batch in _batches(encoded):
+        for batch in _batches(encoded, PIECES if self._model.device.type == "cpu" else ON_GPU * PIECES):
             for place, numbers in zip(batch, self._read([encoded[place] for place in batch]), strict=True):
                 by_slot[place] = numbers
             if advance is not None:
@@ -148,13 +149,13 @@ def _split(texts: Sequence[list[int]]) -> _Slot:
     return _Slot(texts[0][:shared], [text[shared:] for text in texts])
 
 
-def _batches(slots: Sequence[_Slot]) -> Iterator[list[int]]:
-    """The numbers of the slots, in batches of at most `PIECES` pieces of all forms, of like length on the left."""
+def _batches(slots: Sequence[_Slot], most: int) -> Iterator[list[int]]:
+    """The numbers of the slots, in batches of at most `most` pieces of all forms, of like length on the left."""
     batch: list[int] = []
     width = rows = 0
     for place in sorted(range(len(slots)), key=lambda place: (len(slots[place].shared), place)):
         slot = slots[place]
-        if batch and max(width, slot.width) * (rows + len(slot.rest)) > PIECES:
+        if batch and max(width, slot.width) * (rows + len(slot.rest)) > most:
             yield batch
             batch, width, rows = [], 0, 0
         batch.append(place)

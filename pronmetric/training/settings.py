@@ -120,6 +120,7 @@ class Exchange(Record):
 
     share: Fraction
     must_agree: Share
+    forms: list[str] | None = None
 
 
 class Soft(Record):
@@ -496,6 +497,7 @@ class Train(Settings):
                 *fidelity,
                 "exchange.share",
                 "exchange.must_agree",
+                "exchange.forms",
                 *SOFT_LABELS,
                 "corruption.fresh",
                 "corruption.tie",
@@ -508,7 +510,8 @@ class Train(Settings):
             for key in ("objective.fidelity.share", "objective.fidelity.ties"):
                 yield key, "with context=none, as only the context decides these pairs: leave it out"
         if not self.objective.exchange.share:
-            yield "objective.exchange.must_agree", "with objective.exchange.share=0: leave it out"
+            for key in ("objective.exchange.must_agree", "objective.exchange.forms"):
+                yield key, "with objective.exchange.share=0: leave it out"
         if self.data.soft is None:
             for key in SOFT_LABELS:
                 yield f"objective.{key}", "without soft labels: leave it out, or add data.soft=FOLDER"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -268,11 +269,19 @@ THIRD["possessive determiner"] = {"his": 3, "her": 3, "its": 2, "their": 3}
 
 
 def exchanged(
-    text: str = PEOPLE, *, seed: int, pairs: str = "common", must_agree: float = 0.5, **changes: Any
+    text: str = PEOPLE,
+    *,
+    seed: int,
+    pairs: str = "common",
+    must_agree: float = 0.5,
+    forms: Sequence[str] | None = None,
+    **changes: Any,
 ) -> tuple[LabelledExample, LabelledExample]:
     settings = Corruption(**{**CORRUPTION, "joint": 0.0, "context": 0.7, **changes})
     corrupter = examples.Corrupter(TABLE, frequency=THIRD)
-    return examples.exchanged_pair({"text": text}, rng(seed), corrupter, settings, context=pairs, must_agree=must_agree)
+    return examples.exchanged_pair(
+        {"text": text}, rng(seed), corrupter, settings, context=pairs, must_agree=must_agree, forms=forms
+    )
 
 
 def test_a_pair_of_a_passage_differs_in_one_third_person_pronoun_of_the_slot() -> None:
@@ -307,6 +316,16 @@ def test_exchanged_forms_agree_if_they_must() -> None:
             right, wrong = exchanged(text, seed=seed, must_agree=must_agree)
             new |= {b for a, b in zip(surface(right), surface(wrong), strict=True) if a == "she" and a != b}
         assert new == seen
+
+
+@pytest.mark.parametrize("joint", [0.0, 1.0])
+def test_only_the_given_forms_are_exchanged_for_one_another(joint: float) -> None:
+    gendered = ("he", "she", "him", "her", "his")
+    seen = set()
+    for seed in range(60):
+        right, wrong = exchanged(seed=seed, forms=gendered, joint=joint)
+        seen |= {(a, b) for a, b in zip(surface(right), surface(wrong), strict=True) if a != b}
+    assert seen == {("he", "she"), ("she", "he"), ("him", "her"), ("her", "him"), ("his", "her")}
 
 
 def test_all_mentions_of_a_referent_may_be_exchanged_together() -> None:
