@@ -17,6 +17,7 @@ from pronmetric.output.targets import AtomicFile
 from pronmetric.training import card, decision, recipe, source_mixing, source_reader
 from pronmetric.training.batches import Labeller
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, recorded
+from pronmetric.training.fit import default_device
 from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.prepared import Folder
 from pronmetric.training.recipe import ROUNDED
@@ -74,6 +75,8 @@ def _round_reader(loaded: Checkpoint, out: Path, *, bits: int, data: Path | None
     config: dict[str, Any] = {**loaded.config, "source": {**loaded.config["source"], "model": english.hash}}
     if data is not None and has_translations(data):
         usual = recipe.default("experiment/source")
+        for model in (english.model, loaded.model):
+            model.to(default_device())
         mixed = source_mixing.mix(
             english,
             loaded.model,
@@ -96,6 +99,7 @@ def _calibrated(loaded: Checkpoint, config: dict[str, Any], data: Path) -> dict[
     context, language, forms = config["context"], loaded.language, config["pronouns"]
     folder.refuse_other(language, "the checkpoint")
     training, usual = {**config["training"]}, recipe.default("train")
+    loaded.model.to(default_device())
     if loaded.model.probability:
         fit = on_references(
             loaded.model,
