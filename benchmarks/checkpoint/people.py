@@ -1,12 +1,13 @@
 """Agreement of the metric with MQM annotations of TED talks and, on the study set, with "the reference is better".
 
-    python -m benchmarks.checkpoint.people --model FOLDER [--shared DIR] [--study FILE.json]
+    python -m benchmarks.checkpoint.people --model FOLDER [--shared DIR] [--study FILE.json] [--sources]
         --out FILE.json [--page [FILE.md]]
 
 Test data: nothing is chosen by it. A rater who judged two systems' translations of a segment votes for the one with
 the lower penalty, counting only errors that touch a pronoun (`pronmetric mqm`). The model runs on these texts alone;
 of the study set, whose runs are counted, only the figures that `python -m benchmarks.checkpoint.study --out FILE.json`
-left are taken, of the same weights. `--page` writes published/people.md, or FILE.md, and the JSON next to it.
+left are taken, of the same weights. With `--sources` a checkpoint's reader of sources reads those too. `--page` writes
+published/people.md, or FILE.md, and the JSON next to it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 from benchmarks import pages
 from benchmarks.checkpoint import people_page, scoring
 from benchmarks.checkpoint.people_page import DOUBTS, METRIC, UNTOUCHED
-from benchmarks.checkpoint.scoring import Result, Scorer
+from benchmarks.checkpoint.scoring import Record, Result, Scorer
 from pronmetric.checkpoint import config, locate
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import accuracy_by, decide
@@ -33,6 +34,7 @@ from pronmetric.lab.human.mqm import Judgement
 from pronmetric.lab.human.pair_baselines import Both, SystemMeans
 from pronmetric.lab.human.rater_agreement import tie_json
 from pronmetric.pronouns.finder import find
+from pronmetric.text.context import source_record
 
 FILE = Path("data/human/mqm/mqm_ted_zhen.tsv")
 PAGE = pages.PUBLISHED / "people.md"
@@ -50,6 +52,22 @@ def texts(judgements: Sequence[Judgement]) -> list[tuple[str, tuple[str, ...]]]:
     """What must be scored: each judged text in its context, once."""
     context = mqm.contexts(judgements)
     return list(dict.fromkeys((one.text, context[one.doc, one.seg]) for one in judgements))
+
+
+def with_sources(score: Scorer, judgements: Sequence[Judgement]) -> Scorer:
+    """A scorer of the judged texts in their contexts that gives `score` their sources too."""
+    context, source = mqm.contexts(judgements), mqm.sources(judgements)
+    known = {(one.text, context[one.doc, one.seg]): source.get((one.doc, one.seg)) for one in judgements}
+
+    def scored(records: Sequence[Record]) -> Sequence[Result]:
+        return score(
+            [
+                Record(**record, **source_record(known[record["text"], tuple(record["context"])]))  # type: ignore[typeddict-item]
+                for record in records
+            ]
+        )
+
+    return scored
 
 
 def measure(
@@ -246,6 +264,7 @@ def main() -> None:
     """Run from the command line."""
     parser = scoring.arguments(__doc__)
     pages.add_shared(parser)
+    parser.add_argument("--sources", action="store_true", help="read the sources too, by the checkpoint's reader")
     parser.add_argument("--study", type=Path, metavar="FILE.json", help="figures of checkpoint.study, of these weights")
     parser.add_argument(
         "--page", type=Path, nargs="?", const=PAGE, metavar="FILE.md", help=f"write the page (default {PAGE.name})"
@@ -256,7 +275,8 @@ def main() -> None:
     judgements = mqm.read(options.shared / FILE)
     scorer = scoring.load(options)
     threshold = config.read(locate.locate(options.model).folder / locate.CONFIG).get(config.TIE)
-    figures = {**measure(scorer, judgements, threshold=threshold, seed=options.seed), "study": study}
+    score = with_sources(scorer, judgements) if options.sources else scorer
+    figures = {**measure(score, judgements, threshold=threshold, seed=options.seed), "study": study}
     content = scoring.report("people", options, scorer, figures)
     text = people_page.page(content)
     if options.page is not None:

@@ -92,6 +92,21 @@ def test_pairs_and_baselines(file: Path) -> None:
     assert found["sets"][UNTOUCHED]["pairs"] == 12
 
 
+def test_each_judged_text_is_read_with_its_source(file: Path) -> None:
+    given: list[Record] = []
+
+    def remember(records: Sequence[Record]) -> list[Result]:
+        given.extend(records)
+        return knows_her(records)
+
+    judgements = mqm.read(file)
+    without = people.measure(knows_her, judgements, threshold=None, draws=DRAWS)
+    found = people.measure(people.with_sources(remember, judgements), judgements, threshold=None, draws=DRAWS)
+    assert found == without
+    assert {record["source"] for record in given} == {"quelle"}
+    assert {len(record["context"]) == len(record["source_context"]) for record in given} == {True}
+
+
 def test_detection(file: Path) -> None:
     found = people.measure(knows_her, mqm.read(file), threshold=None, draws=DRAWS)["detection"]
     assert found["metric"].pronouns == 21 and found["metric"].wrong == 6  # him and It, in each talk
