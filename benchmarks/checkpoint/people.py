@@ -272,9 +272,12 @@ def main() -> None:
     options = parser.parse_args()
     weights = pages.weights_hash(options.model)
     study = None if options.study is None else of_study(options.study, weights)
+    folder = locate.locate(options.model).folder
+    if options.sources and locate.reader_of(folder) is None:
+        raise InputError("--sources: the checkpoint has no reader of sources; leave it out", file=folder)
     judgements = mqm.read(options.shared / FILE)
     scorer = scoring.load(options)
-    threshold = config.read(locate.locate(options.model).folder / locate.CONFIG).get(config.TIE)
+    threshold = config.read(folder / locate.CONFIG).get(config.TIE)
     score = with_sources(scorer, judgements) if options.sources else scorer
     figures = {**measure(score, judgements, threshold=threshold, seed=options.seed), "study": study}
     content = scoring.report("people", options, scorer, figures)

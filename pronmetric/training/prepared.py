@@ -11,7 +11,7 @@ from pronmetric.data import arrow
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns import languages
 from pronmetric.pronouns.finder import INVENTORIES
-from pronmetric.pronouns.languages import ENGLISH, Language
+from pronmetric.pronouns.languages import ENGLISH, Language, referents
 from pronmetric.text.context import CONTEXT_SIZE
 from pronmetric.training.settings import Detection, Pairs, Train
 
@@ -137,3 +137,10 @@ def _check_forms(objective: Detection | Pairs, language: Language, cure: str) ->
         for form in sorted((forms or {}).keys() - set(language.forms)):
             known = ", ".join(sorted(language.forms))
             raise InputError(f"objective.{key}.{form}: expected a pronoun, one of {known}{cure}")
+    third = referents(language)
+    for form in objective.exchange.forms or ():
+        if form not in third:
+            known = ", ".join(sorted(third))
+            raise InputError(
+                f"objective.exchange.forms={form}: expected pronouns of the third person, of {known}{cure}"
+            )

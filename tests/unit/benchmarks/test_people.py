@@ -180,6 +180,11 @@ def test_study_figures_are_taken_and_named(monkeypatch: pytest.MonkeyPatch, tmp_
     assert "| french | 500 | 85.0 [80.0, 90.0] | 0.80 [0.70, 0.90] | 0.80 [0.70, 0.90] |" in page
 
 
+def test_sources_need_a_reader(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: Path) -> None:
+    with pytest.raises(InputError, match=r"--sources: the checkpoint has no reader of sources"):
+        run(monkeypatch, tmp_path, file, "--sources")
+
+
 def test_study_figures_of_others_are_refused(tmp_path: Path) -> None:
     kept = tmp_path / "study.json"
     kept.write_text(json.dumps(study("00000000")))
