@@ -144,8 +144,8 @@ def load(folder: str | Path, *, trainable: bool = True, lang: str | None = None)
     return Checkpoint(model.eval(), pieces, config, hash_weights(folder), settings)
 
 
-def load_reader(folder: Path, *, model: str) -> Checkpoint:
-    """Read the reader of sources of the weights `model` in `folder` (`locate.reader_of`), for scoring.
+def load_reader(folder: Path, *, model: str | None) -> Checkpoint:
+    """Read the reader of sources of the weights `model` (None: of any) in `folder` (`locate.reader_of`), for scoring.
 
     Raises:
         InputError: as for `load`; it is no reader of sources, or one for other weights.
@@ -154,10 +154,10 @@ def load_reader(folder: Path, *, model: str) -> Checkpoint:
     described = Model.read(found.config).source
     if described is None:
         raise InputError("expected a reader of sources, got another checkpoint; delete the folder", file=folder)
-    if described.model != model:
+    if model is not None and described.model != model:
         raise InputError(
-            f"this reader of sources is for the weights {described.model}, and its checkpoint has {model}: train one "
-            "for these weights (`pronmetric train experiment=source`), or delete the folder",
+            f"this reader of sources is for the weights {described.model}, and its checkpoint has {model}: join it to "
+            "these (`pronmetric export --reader`), train one (`train experiment=source`), or delete the folder",
             file=folder,
         )
     return found

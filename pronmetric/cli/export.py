@@ -24,7 +24,10 @@ Hugging Face encoder can be exported. This needs: pip install "pronmetric[onnx]"
 --bits: matrices become integers of 6, 7 or 8 bits with a scale for each row, the rest half precision, in files below
 50 MB. An integer takes a byte; with fewer bits the files compress better. A matrix that was rounded to fewer bits
 before keeps these. Loading gives fp32 weights again, so everything else works as before, and scores differ slightly.
-With --data the copy is calibrated anew, and its tie thresholds and what decides are chosen anew; else they are kept."""
+With --data the copy is calibrated anew, and its tie thresholds and what decides are chosen anew; else they are kept.
+
+--reader: after further training of a checkpoint, its reader of sources, which belongs to the weights of before, is
+joined to the new ones: how much each of them counts is fitted on --data."""
 EPILOG = """examples:
   pronmetric export default --onnx -o default.onnx
   pronmetric export runs/average --bits 8 --data runs/wmt21-23 -o runs/average8"""
@@ -43,6 +46,9 @@ class ExportFlags(Flags):
     )
     lang: str | None = flag(metavar="CODE", help="with --onnx: the language, for a model of several languages")
     data: Path | None = flag(type=Path, metavar="DIR", help="with --bits: prepared data that calibrate the checkpoint")
+    reader: str | None = flag(
+        metavar="MODEL", help="with --bits and --data: take the reader of sources of this checkpoint"
+    )
     output: str = flag(
         "-o", "--output", required=True, metavar="FILE|DIR", help="the ONNX file, or the checkpoint's folder"
     )
@@ -53,6 +59,8 @@ class ExportFlags(Flags):
         """Refuse data that nothing is calibrated on, and a language that nothing is chosen by."""
         if self.onnx and self.data is not None:
             raise UsageError("--data goes with --bits")
+        if self.reader is not None and self.data is None:
+            raise UsageError("--reader goes with --bits and --data")
         if not self.onnx and self.lang is not None:
             raise UsageError("--lang goes with --onnx; --bits leaves all languages in the checkpoint")
 
@@ -89,7 +97,8 @@ def _onnx(task: ExportFlags) -> None:
 
 def _rounded(task: ExportFlags, bits: int) -> None:
     place = locate.locate(task.model, allow_network=task.allow_network)
-    targets.check([], read=[place.folder, task.data], folders=[task.output])
+    reader = None if task.reader is None else locate.locate(task.reader, allow_network=task.allow_network).folder
+    targets.check([], read=[place.folder, task.data, reader], folders=[task.output])
     locate.refuse_taken(Path(task.output))
     if task.data is not None:
         arrow.read_manifest(task.data)
@@ -98,7 +107,7 @@ def _rounded(task: ExportFlags, bits: int) -> None:
     from pronmetric.training.rounding import round_checkpoint
 
     note = output.Notes(quiet=task.quiet)
-    digest = round_checkpoint(place.folder, Path(task.output), bits=bits, data=task.data)
+    digest = round_checkpoint(place.folder, Path(task.output), bits=bits, data=task.data, reader=reader)
     paths = weight_files(Path(task.output))
     size = sum(path.stat().st_size for path in paths) / 1e6
     note.begin()

@@ -24,7 +24,7 @@ from pronmetric.training.recipe import ROUNDED
 from pronmetric.training.source_data import development, has_translations
 
 
-def round_checkpoint(folder: Path, out: Path, *, bits: int, data: Path | None) -> str:
+def round_checkpoint(folder: Path, out: Path, *, bits: int, data: Path | None, reader: Path | None = None) -> str:
     """Write a checkpoint with its matrices in `bits` bits and the rest in half precision; its hash.
 
     Args:
@@ -33,9 +33,12 @@ def round_checkpoint(folder: Path, out: Path, *, bits: int, data: Path | None) -
         bits: one of `low_bit.BITS`.
         data: the prepared folder whose development split calibrates the rounded weights and chooses its tie thresholds
             and what decides. None: those of before are kept.
+        reader: a checkpoint with a reader of sources for other weights. The copy has that reader, joined anew to these
+            weights on `data`, which must have texts with sources. None: the reader of `folder`, if it has one.
 
     Raises:
-        InputError: `out` is in use, the data are of another language, or the checkpoint reads sources itself.
+        InputError: `out` is in use, the data are of another language or have no texts with sources for the reader, the
+            checkpoint reads sources itself, or `reader` has no reader or one of other pronoun forms.
         PronmetricError: a weight is too large.
     """
     locate.refuse_taken(out)
@@ -45,6 +48,7 @@ def round_checkpoint(folder: Path, out: Path, *, bits: int, data: Path | None) -
             "`data=` calibrates checkpoints that read no sources; leave it out, which keeps the calibration",
             file=folder,
         )
+    found = _reader(folder, loaded) if reader is None else _other_reader(reader, loaded, data)
     try:
         weights.round_in_place(loaded.model.state_dict(), bits=bits)
     except ValueError as error:
@@ -56,13 +60,32 @@ def round_checkpoint(folder: Path, out: Path, *, bits: int, data: Path | None) -
         config = _calibrated(loaded, config, data)
     locate.refuse_taken(out)  # may have been created by another process
     digest = files.save(out, loaded.model, loaded.pieces, config, half=True, bits=bits)
-    if (reader := locate.reader_of(folder)) is not None:
-        _round_reader(files.load_reader(reader, model=loaded.hash), out, bits=bits, data=data)
+    if found is not None:
+        _round_reader(found, out, bits=bits, data=data)
     if data is not None:
         card.write(out, data=data)
     elif (folder / locate.CARD).is_file():
         _keep_card(folder / locate.CARD, out / locate.CARD, bits=bits, before=loaded.hash, after=digest)
     return digest
+
+
+def _reader(folder: Path, loaded: Checkpoint) -> Checkpoint | None:
+    """The reader of sources of a checkpoint, if it has one."""
+    own = locate.reader_of(folder)
+    return None if own is None else files.load_reader(own, model=loaded.hash)
+
+
+def _other_reader(folder: Path, loaded: Checkpoint, data: Path | None) -> Checkpoint:
+    """The reader of sources in the checkpoint `folder`, checked against the one that it is joined to."""
+    own = locate.reader_of(folder)
+    if own is None:
+        raise InputError("expected a checkpoint with a reader of sources (a folder `source`)", file=folder)
+    if data is None or not has_translations(data):
+        raise InputError("expected data with texts and their sources (prepared with data.parallel)", file=data)
+    found = files.load_reader(own, model=None)
+    if found.language != loaded.language or set(found.config["pronouns"]) != set(loaded.config["pronouns"]):
+        raise InputError("this reader of sources is for another language or other pronoun forms", file=own)
+    return found
 
 
 def _round_reader(loaded: Checkpoint, out: Path, *, bits: int, data: Path | None) -> None:

@@ -274,6 +274,18 @@ def test_a_reader_is_trained_for_a_checkpoint_and_scores(
     assert again["model"] == files.load(rounded).hash != described.model
     assert main(["score", "-t", "a", "-s", "s", "--model", str(rounded), "--gpus", "0"]) == 0
     assert "|source:reader-" in capsys.readouterr().err
+    # as after further training: the reader is for other weights
+    other = str(tiny_checkpoint(encoder="mpnet", pair_head=True))
+    moved, export = tmp_path / "moved", ["export", other, "--bits", "8", "--reader", str(tmp_path / "mean")]
+    assert main([*export, "-o", str(moved)]) == 2
+    assert "--reader goes with --bits and --data" in capsys.readouterr().err
+    assert main([*export, "--data", str(prepared), "-o", str(moved)]) == 0
+    reader = files.load_reader(moved / locate.READER, model=files.load(moved).hash)
+    assert reader.config["source"]["model"] not in (described.model, again["model"])
+    kept = files.load_reader(rounded / locate.READER, model=None).model.state_dict()
+    assert all(torch.equal(value, kept[name]) for name, value in reader.model.state_dict().items())
+    assert main(["export", other, "--bits", "8", "--reader", other, "--data", str(prepared), "-o", "none"]) == 1
+    assert "expected a checkpoint with a reader of sources" in capsys.readouterr().err
     assert main([*command, "source.without=[de]"]) == 1  # another run is there
     assert "give another out=" in capsys.readouterr().err
 
