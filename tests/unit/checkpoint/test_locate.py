@@ -57,9 +57,7 @@ def test_a_folder_of_the_user_is_not_named_like_the_default(shelf: Shelf, tmp_pa
     assert locate.locate("runs/mine").name == "mine" and locate.locate("runs/default").name == "runs/default"
 
 
-@pytest.mark.parametrize(
-    ("name", "folder"), [("base", "base"), ("small", "default"), ("multilingual", "multilingual")]
-)
+@pytest.mark.parametrize(("name", "folder"), [("base", "base"), ("small", "default"), ("multilingual", "multilingual")])
 def test_what_is_shipped_is_here(name: str, folder: str) -> None:
     found = locate.locate(name)
     assert found.name == name and found.folder.name == folder and found.folder.is_dir()
