@@ -33,6 +33,7 @@ from benchmarks import corpora, pages
 
 START_UP, REPORTS, METRICS, SIZES = PARTS = ("start_up", "reports", "metrics", "sizes")
 LINES = 1000  # of the part `sizes`
+ENGLISH = ("base", "small")  # the shipped checkpoints that score English
 
 
 class Contender(NamedTuple):
@@ -243,12 +244,12 @@ def sizes(outputs: corpora.Outputs, folder: Path, *, models: Sequence[str], runs
 
 
 def shipped() -> list[str]:
-    """The shipped checkpoints, largest first; one that only the repository has is left out where it is missing."""
+    """The shipped checkpoints for English, largest first; one that this installation lacks is left out."""
     from pronmetric.checkpoint import locate
     from pronmetric.errors import PronmetricError
 
-    found = [locate.locate().name]
-    for name in locate.REPOSITORY:
+    found = []
+    for name in ENGLISH:
         with contextlib.suppress(PronmetricError):
             found.append(locate.locate(name).name)
     return found

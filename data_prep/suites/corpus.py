@@ -181,7 +181,7 @@ def split(text: str, code: str) -> tuple[Word, ...]:
 
 def sentence_of(text: str, words: Sequence[Word], doc: str, line: int) -> Sentence:
     """Words as a sentence without tags; `text` gives the spaces between them."""
-    ends = [*(word.start for word in words[1:]), len(text)]
+    ends = [*(word.start for word in words[1:]), *([len(text)] if words else [])]
     tokens = (
         Token(text[word.start : word.end], NOTHING, NOTHING, {}, -1, NOTHING, word.end < end, {})
         for word, end in zip(words, ends, strict=True)

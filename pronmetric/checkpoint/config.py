@@ -64,9 +64,9 @@ def tie_threshold(config: Mapping[str, Any], *, name: str, by: str = SCORE) -> f
     key = TIE if by == SCORE else f"{TIES}.{by}"
     threshold = config.get(TIE) if by == SCORE else (config.get(TIES) or {}).get(by)
     if threshold is None:
+        others = "" if reads_source(config) else " (checkpoints that this version trains have one)"
         raise PronmetricError(
-            f"checkpoint {name} has no tie threshold ({key!r} in its config.yaml); give `tie=` a number "
-            "(checkpoints that this version trains have one)"
+            f"checkpoint {name} has no tie threshold ({key!r} in its config.yaml); give `tie=` a number{others}"
         )
     if not _number(threshold) or not 0 <= threshold < math.inf:
         raise PronmetricError(

@@ -13,7 +13,7 @@ from pronmetric.errors import InputError, PronmetricError
 DEFAULT = "default"
 ALIASES = {DEFAULT: "base"}  # other names of checkpoints; a signature never has them
 FOLDERS = {"small": "default"}  # the folder of a checkpoint, where it is not named like it
-REPOSITORY = ("small",)  # checkpoints of the repository, which an installation may lack
+REPOSITORY = ("small", "multilingual")  # checkpoints of the repository, which an installation may lack
 READERS = ("base",)  # checkpoints whose reader of sources is in the repository, which an installation may lack
 CONFIG, CARD = "config.yaml", "README.md"
 READER = "source"  # the folder of the reader of sources, in that of its checkpoint

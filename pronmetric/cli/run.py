@@ -195,8 +195,13 @@ class ScoringRun:
         return str(self.signature)
 
     def finish(self) -> None:
-        """Note the texts that were changed or cut, and the signature."""
+        """Note the texts that were changed or cut, a missing source, and the signature."""
         self._note.lengths(self.counts)
+        reads = checkpoint_config.reads_source(self.metric.config) and not self._model.no_source
+        if reads and not self.counts.with_source:
+            self._note(
+                f'{self.metric.name} is made for texts with their source, and none has one: give -s (or "source")'
+            )
         self._note(f"signature: {self.signature}")
 
 

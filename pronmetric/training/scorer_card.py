@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pronmetric.checkpoint import config as checkpoint_config
+from pronmetric.checkpoint import locate
 from pronmetric.training import recipe
 from pronmetric.training.card import BY_TABLE, front_matter, table
 from pronmetric.training.source_data import RATE, WITH_SOURCE, WITHOUT
@@ -25,7 +26,7 @@ def card(config: Mapping[str, Any], *, name: str, weights: str, manifests: Seque
         manifests: of the prepared folders, in the order of the languages.
     """
     codes = [each.code for each in checkpoint_config.languages_of(config)]
-    sections = _head(codes, name, weights), _use(codes), _figures(config, codes), _limits(config, codes)
+    sections = _head(codes, name, weights), _use(codes, name), _figures(config, codes), _limits(config, codes)
     return "\n\n".join([*sections, _made(config, codes, manifests)]) + "\n"
 
 
@@ -39,13 +40,14 @@ the sentences before it. A segment's score is the mean over its pronouns, a syst
 pronouns. Weights `{weights}`."""
 
 
-def _use(codes: Sequence[str]) -> str:
+def _use(codes: Sequence[str], name: str) -> str:
+    model = name if name in locate.REPOSITORY else "FOLDER"
     lang = f" --lang {codes[0]}" if len(codes) > 1 else ""
     return f"""## Use
 
 ```
-pronmetric score -t system.txt -s source.txt --model FOLDER{lang}
-pronmetric compare -t a.txt b.txt -s source.txt --model FOLDER{lang}
+pronmetric score -t system.txt -s source.txt --model {model}{lang}
+pronmetric compare -t a.txt b.txt -s source.txt --model {model}{lang}
 ```
 
 Without `-s` the text is scored without its source, less surely (see below)."""

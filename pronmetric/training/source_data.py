@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import count
@@ -187,23 +187,31 @@ def development(folder: Path, *, forms: Collection[str], language: Language, mos
     chosen = np.flatnonzero(np.array([kind == "reference" for kind in rows["kind"]], dtype=bool))
     chosen = np.sort(np.random.default_rng(0).permutation(chosen)[: most or None])
     table = ConfusionTable.load(folder / "confusion.json", forms=language.forms)
-    rates = replace(CorruptionRates.raw(RATE), power=POWER)
-    judged = Development([], [], [])
-    for number in chosen.tolist():
-        row, rng = rows[number], np.random.default_rng([7, number])
-        item = translation(row, rng, Corrupter(table, language=language), rates)
-        persons = [each.form in referents(language) for each in language.find(row["text"])]
-        third = dict(zip(item.example.spans, persons, strict=True))
-        item = examples.of_forms(item, forms, language)
-        judged.items.append(item)
-        judged.third.append(tuple(third[span] for span in item.example.spans))
-        judged.languages.append(row["language"])
+    numbered = ((number, rows[number]) for number in chosen.tolist())
+    judged = replaced(numbered, Corrupter(table, language=language), forms=forms)
     if not any(0.0 in item.right for item in judged.items):
         raise InputError(
             "no development reference with a source and a pronoun that can be replaced: prepare with another "
             "splits.development",
             file=folder,
         )
+    return judged
+
+
+def replaced(
+    rows: Iterable[tuple[int, Mapping[str, Any]]], corrupter: Corrupter, *, forms: Collection[str]
+) -> Development:
+    """Texts with a fifth of their pronouns replaced, each row by its own number as the seed; `forms` are judged."""
+    language, rates = corrupter.language, replace(CorruptionRates.raw(RATE), power=POWER)
+    judged = Development([], [], [])
+    for number, row in rows:
+        item = translation(row, np.random.default_rng([7, number]), corrupter, rates)
+        persons = [each.form in referents(language) for each in language.find(row["text"])]
+        third = dict(zip(item.example.spans, persons, strict=True))
+        item = examples.of_forms(item, forms, language)
+        judged.items.append(item)
+        judged.third.append(tuple(third[span] for span in item.example.spans))
+        judged.languages.append(row["language"])
     return judged
 
 

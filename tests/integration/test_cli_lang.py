@@ -43,9 +43,13 @@ def test_score_and_compare_in_the_language_with_and_without_sources(
 ) -> None:
     model = ["--model", several, "--lang", "de", "--gpus", "0"]
     assert main(["score", "-t", "a", "-s", "s", "--to_json", "with.json", "--verbose", *model]) == 0
-    assert "does not affect" not in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "does not affect" not in said and "none has one" not in said
     assert main(["score", "-t", "a", "--to_json", "without.json", *model]) == 0
+    lacking = "multi is made for texts with their source, and none has one: give -s"
+    assert lacking in capsys.readouterr().err
     assert main(["score", "-t", "a", "-s", "s", "--no-source", "--to_json", "ignored.json", *model]) == 0
+    assert lacking not in capsys.readouterr().err
     found = {name: read(f"{name}.json") for name in ("with", "without", "ignored")}
     assert all("|language:de|" in each["signature"] for each in found.values())
     assert [("|source:read|" in each["signature"]) for each in found.values()] == [True, False, False]
@@ -123,3 +127,14 @@ def test_without_it_the_choices_are_named(several: str, verb: list[str], capsys:
     assert "checkpoint multi scores several languages: give --lang one of de, cs" in capsys.readouterr().err
     assert main([*verb, "--model", several, "--lang", "ja", "--gpus", "0"]) == 1
     assert "checkpoint multi scores texts in de, cs, and --lang ja is none of them" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("texts")
+def test_what_it_lacks_is_refused(several: str, capsys: pytest.CaptureFixture[str]) -> None:
+    compare = ["compare", "-t", "a", "b", "-s", "s", "--model", several, "--lang", "de", "--gpus", "0"]
+    assert main([*compare, "--tie", "auto"]) == 1
+    assert "no tie threshold ('tie' in its config.yaml); give --tie a number\n" in capsys.readouterr().err
+    assert main([*compare, "--by", "preference"]) == 1
+    assert "has no pair head, and no preference: decide by score or errors" in capsys.readouterr().err
+    assert main([*compare, "--source-lang", "de"]) == 1
+    assert "leave out the source language" in capsys.readouterr().err

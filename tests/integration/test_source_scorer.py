@@ -14,10 +14,12 @@ from transformers import BertConfig, BertModel
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files, locate
 from pronmetric.cli.main import main
+from pronmetric.data import arrow
 from pronmetric.data.collate import Example
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.languages import language
 from pronmetric.text.context import Source, Text
+from pronmetric.training import scorer_card
 from tests.tools.source_readers import SHAPE, make_tokenizer
 
 PRONOUNS = {
@@ -110,7 +112,7 @@ def test_one_checkpoint_scores_each_language_with_its_source(several: Path, tmp_
         assert found.signature["language"] == code and found.signature["source"] == "read"
 
 
-def test_its_config_and_its_card_say_what_was_trained_and_how_well(several: Path) -> None:
+def test_its_config_and_its_card_say_what_was_trained_and_how_well(several: Path, prepared: dict[str, Path]) -> None:
     made = several / "checkpoint"
     config = yaml.safe_load((made / locate.CONFIG).read_text(encoding="utf-8"))
     training = config["training"]
@@ -127,6 +129,9 @@ def test_its_config_and_its_card_say_what_was_trained_and_how_well(several: Path
         assert cells[4] == f"{100 * own[f'source_{code}']:.1f}" and cells[6] == f"{100 * own[f'no_source_{code}']:.1f}"
         assert f"pronmetric prepare 'data.wmt=[]' data.parallel=PARALLEL data.target={code}" in card
     assert "experiment=targets" in card and "'data.dir=[PREPARED-de,PREPARED-cs]'" in card
+    manifests = [arrow.read_manifest(folder) for folder in prepared.values()]
+    shipped = scorer_card.card(config, name="multilingual", weights="0" * 8, manifests=manifests)
+    assert "--model FOLDER --lang de" in card and "--model multilingual --lang de" in shipped
 
 
 def test_the_calibration_is_that_of_the_chosen_language(several: Path) -> None:

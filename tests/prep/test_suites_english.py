@@ -50,6 +50,11 @@ STOVE = ("Der Ofen war alt.", "The stove was old.", "0-0 1-1 2-2 3-3 4-4")
 IT = ("Er verlor oft seine Hitze.", "It often loses its heat.", "0-0 1-2 2-1 3-3 4-4 5-5")
 
 
+def test_a_text_without_words_is_a_sentence_without_tokens() -> None:
+    documents = corpus.from_text([corpus.Row("doc", "", " "), corpus.Row("doc", "Er", "He")], source="de", target="en")
+    assert [len(pair.target.tokens) for pair in documents[0].pairs] == [0, 1]
+
+
 def test_by_the_chains_of_both_sides_the_verb_and_the_chain_agree() -> None:
     chains = {side: [(0, 0, 2, "e"), (1, 0, 1, "e"), (1, 3, 4, "e")] for side in ("source", "target")}
     (item,) = built(parallel(STOVE, ("Sie lädt oft seine Hitze.", *IT[1:]), **chains), GERMAN)

@@ -57,18 +57,22 @@ def test_a_folder_of_the_user_is_not_named_like_the_default(shelf: Shelf, tmp_pa
     assert locate.locate("runs/mine").name == "mine" and locate.locate("runs/default").name == "runs/default"
 
 
-def test_what_is_shipped_is_here() -> None:
-    assert locate.locate().name == "base" and locate.locate().folder.is_dir()
-    assert locate.locate("small").name == "small" and locate.locate("small").folder.name == "default"
+@pytest.mark.parametrize(("name", "folder"), [("base", "base"), ("small", "default"), ("multilingual", "multilingual")])
+def test_what_is_shipped_is_here(name: str, folder: str) -> None:
+    found = locate.locate(name)
+    assert found.name == name and found.folder.name == folder and found.folder.is_dir()
 
 
-def test_a_checkpoint_that_is_left_out_is_found_in_the_repository(shelf: Shelf, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "folder"), [("small", "default"), ("multilingual", "multilingual")])
+def test_a_checkpoint_that_is_left_out_is_found_in_the_repository(
+    name: str, folder: str, shelf: Shelf, tmp_path: Path
+) -> None:
     shelf("base")
-    message = "checkpoint small is not in this installation: get the folder checkpoints/default of the repository"
+    message = f"checkpoint {name} is not in this installation: get the folder checkpoints/{folder} of the repository"
     with pytest.raises(PronmetricError, match=re.escape(message)):
-        locate.locate("small")
-    made(tmp_path / "small")
-    assert locate.locate("small").folder.resolve() == tmp_path / "small"  # its path, relative to the working folder
+        locate.locate(name)
+    made(tmp_path / name)
+    assert locate.locate(name).folder.resolve() == tmp_path / name  # its path, relative to the working folder
 
 
 def test_an_unknown_name_is_told_the_shipped_ones(shelf: Shelf) -> None:
