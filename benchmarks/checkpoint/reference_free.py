@@ -200,6 +200,7 @@ def page(content: Mapping[str, Any]) -> str:
             parts += [heading, said, pages.markdown(rows)]
     return pages.fill(
         "reference-free",
+        weights=content["weights"],
         signature=content["signature"],
         date=content["date"],
         command=content["command"],
@@ -231,7 +232,8 @@ def main() -> None:
         wmt = data / "wmt" if options.wmt_dir is None else options.wmt_dir
         stems = measure(metric, dataset, wmt, folder / dataset.replace(":", "."))
         figures[dataset] = {one.name: agreement(stems, one, seed=options.seed) for one in given}
-    content = {**pages.origin("checkpoint.reference_free"), "signature": str(signature), "figures": figures}
+    made = {**pages.origin("checkpoint.reference_free"), "weights": metric.hash}
+    content = {**made, "signature": str(signature), "figures": figures}
     text = page(content)
     if options.page is not None:
         pages.write_page(options.page, text, content)

@@ -15,8 +15,10 @@ from benchmarks.checkpoint import (
     paper_wmt13,
     people_page,
     pronoun_prediction,
+    reference_free,
     segment_level,
     system_level,
+    target_languages,
     translation_models,
 )
 from benchmarks.cost import board, bulk, prepare, study_load
@@ -31,9 +33,11 @@ WRITERS = {
     "paper-wmt13.md": paper_wmt13.page,
     "people.md": people_page.page,
     "prepare.md": prepare.page,
+    "reference-free.md": reference_free.page,
     "segment-level.md": segment_level.page,
     "study-load.md": study_load.page,
     "system-level.md": system_level.page,
+    "target-languages.md": target_languages.page,
     "translation-models.md": translation_models.page,
 }  # pages that are all of the JSON
 HEAD = 5  # lines
