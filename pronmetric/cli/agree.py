@@ -154,4 +154,3 @@ def _of_pairs(task: AgreeFlags, file: str) -> tuple[dict[str, Any], str]:
 VERB = Command(
     "agree", AgreeFlags, run, DESCRIPTION, EPILOG, stray="give one file of pairs; scores of a metric follow --scores"
 )
-parser, main = VERB.parser, VERB.main

@@ -85,4 +85,3 @@ def _lines(lines: Iterable[str]) -> Iterable[str]:
 
 
 VERB = Command("apt", AptFlags, run, DESCRIPTION, EPILOG)
-parser, main = VERB.parser, VERB.main

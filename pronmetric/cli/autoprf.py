@@ -74,4 +74,3 @@ def run(task: AutoprfFlags) -> None:
 
 
 VERB = Command("autoprf", AutoprfFlags, run, DESCRIPTION, EPILOG)
-parser, main = VERB.parser, VERB.main

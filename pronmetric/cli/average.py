@@ -82,4 +82,3 @@ def run(task: AverageFlags) -> None:
 
 
 VERB = Command("average", AverageFlags, run, DESCRIPTION, EPILOG)
-parser, main = VERB.parser, VERB.main

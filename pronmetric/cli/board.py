@@ -144,4 +144,3 @@ VERB = Group(
     EPILOG,
     [Command("build", BuildFlags, run_build, BUILD, BUILD_EPILOG, help="score all systems and write the site")],
 )
-parser, main = VERB.parser, VERB.main

@@ -483,4 +483,3 @@ VERB = Group(
         Command("prepare", PrepareFlags, run_prepare, PREPARE, PREPARE_EPILOG, help="make pronoun pairs of many files"),
     ],
 )
-parser, main = VERB.parser, VERB.main

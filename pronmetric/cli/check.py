@@ -162,4 +162,3 @@ def run(task: CheckFlags) -> int:
 VERB = ConfiguredCommand(
     "check", CheckFlags, run, DESCRIPTION.format(threshold=THRESHOLD), EPILOG, stray="give one translation: -t FILE"
 )
-parser, main = VERB.parser, VERB.main

@@ -395,4 +395,3 @@ VERB = Group(
         ),
     ],
 )
-parser, main = VERB.parser, VERB.main

@@ -144,4 +144,3 @@ VERB = ConfiguredCommand(
     stray=flags.stray_output,
     refused=flags.REFUSED | flags.REFUSED_BY_COMPARE,
 )
-parser, main = VERB.parser, VERB.main

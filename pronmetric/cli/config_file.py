@@ -116,7 +116,7 @@ def _values(parser: argparse.ArgumentParser, verb: str, table: Mapping[str, Any]
 
 
 def _parser(verb: str) -> argparse.ArgumentParser:
-    return importlib.import_module(f"pronmetric.cli.{verb}").parser()
+    return importlib.import_module(f"pronmetric.cli.{verb}").VERB.parser()
 
 
 def _value(option: argparse.Action, value: object, *, where: str, file: str) -> Any:

@@ -446,4 +446,3 @@ VERB = Command(
     stray="give one file or folder of pairs; scores of another metric follow --scores or --against",
     usage="pronmetric evaluate [PAIRS | -d NAME:LP --wmt-dir DIR] [--scores FILE] [flags]",
 )
-parser, main = VERB.parser, VERB.main

@@ -117,4 +117,3 @@ def _rounded(task: ExportFlags, bits: int) -> None:
 
 
 VERB = Command("export", ExportFlags, run, DESCRIPTION, EPILOG)
-parser, main = VERB.parser, VERB.main

@@ -109,7 +109,7 @@ class HydraCommand(Generic[S]):
     before: see `run_verb`. help: its line in the group.
     """
 
-    verb: str
+    name: str
     job: Callable[[S], None]
     settings: type[S]
     description: str
@@ -118,18 +118,19 @@ class HydraCommand(Generic[S]):
 
     def parser(self) -> argparse.ArgumentParser:
         """The flags of the verb."""
-        return hydra_parser(self.verb, self.description)
+        return hydra_parser(self.name, self.description)
 
     def main(self, argv: Sequence[str]) -> int:
         """Run the verb; the exit code."""
         return run_verb(
-            self.verb, argv, self.job, settings=self.settings, description=self.description, before=self.before
+            self.name, argv, self.job, settings=self.settings, description=self.description, before=self.before
         )
 
     def add_to(self, commands: argparse._SubParsersAction) -> None:
         """Add the command to its group."""
-        name = self.verb.rpartition(" ")[2]
-        commands.add_parser(name, help=self.help, parents=[self.parser()], add_help=False, allow_abbrev=False)
+        commands.add_parser(
+            self.name.rpartition(" ")[2], help=self.help, parents=[self.parser()], add_help=False, allow_abbrev=False
+        )
 
 
 def named_below(key: str) -> frozenset[str]:

@@ -161,4 +161,3 @@ VERB = Command(
     EPILOG,
     stray="give one annotation file; the output files follow --pairs and --pronouns",
 )
-parser, main = VERB.parser, VERB.main

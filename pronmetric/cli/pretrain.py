@@ -65,4 +65,3 @@ def _note(line: str) -> None:
 
 
 VERB = HydraCommand("pretrain", _job, Pretrain, DESCRIPTION)
-parser, main = VERB.parser, VERB.main

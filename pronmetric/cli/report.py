@@ -263,13 +263,9 @@ def run_paper(task: PaperFlags) -> None:
     _write(text, task.output)
 
 
-PAPER = Command("report tables", PaperFlags, run_paper, PAPER_HELP)
-VERB = Command(
-    "report", ReportFlags, run, DESCRIPTION, EPILOG, stray="give one result file, and the output file with -o FILE"
+VERBS = (
+    Command(
+        "report", ReportFlags, run, DESCRIPTION, EPILOG, stray="give one result file, and the output file with -o FILE"
+    ),
+    Command("report tables", PaperFlags, run_paper, PAPER_HELP),
 )
-parser = VERB.parser
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    return PAPER.main(argv[1:]) if argv[:1] == ["tables"] else VERB.main(argv)

@@ -255,4 +255,3 @@ VERB = Command(
     EPILOG,
     stray="give the candidates with --candidates FILE FILE or --nbest FILE",
 )
-parser, main = VERB.parser, VERB.main

@@ -242,4 +242,3 @@ def _score_records(task: ScoreFlags, name: str, note: output.Notes) -> None:
 
 
 VERB = ConfiguredCommand("score", ScoreFlags, run, DESCRIPTION, EPILOG, stray=flags.stray_output, refused=flags.REFUSED)
-parser, main = VERB.parser, VERB.main

@@ -192,4 +192,3 @@ VERB = Command(
     EPILOG,
     stray="give one system output with -t FILE, or records with --jsonl FILE",
 )
-parser, main = VERB.parser, VERB.main

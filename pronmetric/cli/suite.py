@@ -545,4 +545,3 @@ VERB = Group(
         suite_build.GROUP,
     ],
 )
-parser, main = VERB.parser, VERB.main

@@ -137,4 +137,3 @@ def _cell(settings: Train, table: Table) -> None:
 
 
 VERB = HydraCommand("train", _job, Train, DESCRIPTION, before=_before)
-parser, main = VERB.parser, VERB.main
