@@ -49,6 +49,8 @@ VERBS = {
     "export": "write a checkpoint as an ONNX file, or with fewer bits",
     "completion": "print a shell script that completes verbs and flags",
 }
+_FILES = {"apt": "baselines", "export": "checkpoints"}
+"""The files that are not named after their verb."""
 _ARGUMENT = re.compile(r"`([a-z]\w*)=([^`]*)`")
 _UNDERSCORED = {"allow_network"}  # the flags with an underscore that messages name
 _STOPS = {int(signal.SIGTERM): "terminated", int(signal.SIGHUP): "hung up"}
@@ -101,7 +103,7 @@ def _run(argv: Sequence[str]) -> int:
 
 def load(verb: str) -> dict[str, Any]:
     """What the file of a verb has, by name: verbs, and commands that read their own arguments ("report tables")."""
-    module = importlib.import_module(f"pronmetric.cli.{verb.replace('-', '_')}")
+    module = importlib.import_module(f"pronmetric.cli.{_FILES.get(verb, verb.replace('-', '_'))}")
     return {each.name: each for each in getattr(module, "VERBS", None) or (module.VERB,)}
 
 
