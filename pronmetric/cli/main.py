@@ -49,8 +49,14 @@ VERBS = {
     "export": "write a checkpoint as an ONNX file, or with fewer bits",
     "completion": "print a shell script that completes verbs and flags",
 }
-_FILES = {"apt": "baselines", "export": "checkpoints"}
-"""The files that are not named after their verb."""
+_FILES = {
+    "pretrain": "train",
+    "average": "checkpoints",
+    "export": "checkpoints",
+    "apt": "baselines",
+    "autoprf": "baselines",
+}
+"""The files of verbs that share one."""
 _ARGUMENT = re.compile(r"`([a-z]\w*)=([^`]*)`")
 _UNDERSCORED = {"allow_network"}  # the flags with an underscore that messages name
 _STOPS = {int(signal.SIGTERM): "terminated", int(signal.SIGHUP): "hung up"}

@@ -1,4 +1,4 @@
-"""`pronmetric train`: train a metric on prepared data."""
+"""`pronmetric train` and `pronmetric pretrain`: a metric from prepared data, an ELMo from plain documents."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from pronmetric.cli.hydra import HydraCommand, given_overrides, named_below
-from pronmetric.data import arrow
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
-from pronmetric.training.development_table import development_table
-from pronmetric.training.settings import Table, Train
+from pronmetric.training.settings import Pretrain, Table, Train
 
-DESCRIPTION = """Train the metric on the output of `pronmetric prepare` (data.dir=DIR;
+TRAIN = """Train the metric on the output of `pronmetric prepare` (data.dir=DIR;
 data.dir=[DIR,DIR] with experiment=targets, which trains one scorer of several languages).
 
 Writes to out=DIR: checkpoint/ (for `score --model`), logs (CSV, TensorBoard), and best.ckpt and last.ckpt. The same
@@ -25,7 +23,7 @@ Finished settings are not run again. `pronmetric report tables OUT` shows the fi
 table4/size belong to this sweep."""
 
 
-def _before(settings: Train, jobs: Sequence[Mapping[str, str]]) -> None:
+def _announce_table(settings: Train, jobs: Sequence[Mapping[str, str]]) -> None:
     """For Table 4: draw the sample, and print the number of cells and an estimate of the time."""
     table = settings.table
     if table is None:
@@ -51,7 +49,7 @@ def _before(settings: Train, jobs: Sequence[Mapping[str, str]]) -> None:
     )
 
 
-def _job(settings: Train) -> None:
+def _train(settings: Train) -> None:
     _check_prepared(settings)
 
     from pronmetric.checkpoint import locate
@@ -93,6 +91,8 @@ def _job(settings: Train) -> None:
     for name, value in sorted(result.figures.items()):
         print(f"{name}\t{value:.4f}")
     if settings.source is None:
+        from pronmetric.training.development_table import development_table
+
         print(development_table(result.figures, _shipped()), file=sys.stderr)
     if settings.source is None and settings.head.kind == "logit" and result.calibration is None:
         print("not calibrated: too few natural errors in the development set, or an untrained model", file=sys.stderr)
@@ -112,6 +112,8 @@ def _shipped() -> Mapping[str, float]:
 
 def _check_prepared(settings: Train) -> Path:
     """The folder of prepared data, checked; of several the first."""
+    from pronmetric.data import arrow
+
     for folder in settings.data.folders:
         arrow.read_manifest(Path(folder))
     return Path(settings.data.folder)
@@ -136,4 +138,62 @@ def _cell(settings: Train, table: Table) -> None:
         print("\t".join([cell.name, *figures]), flush=True)
 
 
-VERB = HydraCommand("train", _job, Train, DESCRIPTION, before=_before)
+PRETRAIN = """Pretrain an ELMo-like encoder on English documents (data.english=DIR). It is not the official ELMo.
+
+Writes to out=DIR: options.json and weights.hdf5 in AllenNLP's layout (for `pronmetric train encoder=elmo`),
+pretrain.json (its training data and perplexity), logs (CSV, TensorBoard), and best.ckpt and last.ckpt. The same command
+resumes a stopped run from last.ckpt."""
+
+
+def _pretrain(settings: Pretrain) -> None:
+    from data_prep import documents, manifest
+
+    folder, out = Path(settings.data.english), Path(settings.out)
+    files = documents.files(folder)
+    targets.check([], read=[folder, *files], folders=[out])
+
+    from pronmetric.pretrained.elmo import hdf5
+    from pronmetric.training.pretrain import pretrain
+
+    hdf5("to write an ELMo")
+    train, development = _texts(folder, settings)
+    inputs = manifest.hashes(folder, files)
+    result = pretrain(settings, train=train, development=development, inputs=inputs)
+    if result is None:  # the first process of several prints it
+        return
+    record = result.record
+    for name, value in sorted(record["figures"].items()):
+        print(f"{name}\t{value:.2f}")
+    if cut := sum(record["cut"].values()):
+        _note(f"words cut to 48 bytes: {cut}")
+    _note(f"{record['vocabulary']['unknown']:.1%} of the held-out words are unknown, one word to the perplexity")
+    _note(f"encoder=elmo encoder.options={result.options} encoder.weights={result.weights}")
+
+
+def _texts(folder: Path, settings: Pretrain) -> tuple[list[str], list[str]]:
+    """The rows of the documents to train on and of those held out."""
+    from data_prep import documents, passages, splits
+    from pronmetric.text.words import words
+
+    by_name = {(doc.source, doc.doc): doc for doc in documents.read(folder)}
+    held_out = splits.draw(list(by_name), settings.data.development_share, settings.seed)
+    train: list[str] = []
+    development: list[str] = []
+    for name, doc in by_name.items():
+        rows = passages.windows(doc.lines, pieces=settings.data.row, count=lambda text: len(words(text)))
+        (development if name in held_out else train).extend(rows)
+    _note(
+        f"{len(by_name) - len(held_out)} documents to train on ({len(train)} rows), {len(held_out)} held out "
+        f"({len(development)} rows)"
+    )
+    return train, development
+
+
+def _note(line: str) -> None:
+    print(f"pronmetric pretrain: {line}", file=sys.stderr)
+
+
+VERBS = (
+    HydraCommand("train", _train, Train, TRAIN, before=_announce_table),
+    HydraCommand("pretrain", _pretrain, Pretrain, PRETRAIN),
+)
