@@ -9,11 +9,19 @@ from typing import Any, NamedTuple
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import flags, output
-from pronmetric.cli.also import also_flag
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, number, part
-from pronmetric.cli.run import ScoringRun, check_texts, choose_context, load_config, load_language, note_english_figures
+from pronmetric.cli.run import (
+    ScoringRun,
+    check_texts,
+    choose_context,
+    choose_decision,
+    load_config,
+    load_language,
+    note_english_figures,
+    tie_threshold,
+)
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.detection import THRESHOLD
 from pronmetric.eval.resampling import MINIMUM
@@ -111,7 +119,7 @@ class EvaluateFlags(Flags):
     )
     scores: str | None = flag(group=EVALUATION, metavar="FILE", help="evaluate these scores; no model is loaded")
     against: str | None = flag(group=EVALUATION, metavar="FILE", help="compare with these scores on the same pairs")
-    also: Sequence[str] | None = also_flag(EVALUATION)
+    also: Sequence[str] | None = flags.also_flag(EVALUATION)
     language_model: str | None = flag(
         group=EVALUATION,
         metavar="FOLDER",
@@ -198,7 +206,7 @@ def _evaluate_pairs(task: EvaluateFlags, note: Notes) -> None:
         raise PronmetricError("--threshold needs labelled pronouns, these are pairs of texts")
     config = None if task.scores is not None else load_config(task.model)
     note_english_figures(config, note)
-    threshold = None if task.tie is None else flags.tie_threshold(task.tie, task.model, by=task.by)
+    threshold = None if task.tie is None else tie_threshold(task.tie, task.model, by=task.by)
     seen = _read_seen(task.seen, config, note)
     pairs = _read_pairs(task, config, note)
     if config is None:
@@ -335,7 +343,7 @@ def _score_pairs(
 ) -> Scores:
     """The model's numbers that decide (--by)."""
     dataset = task.texts.dataset
-    by = flags.choose_decision(task.by, task.model, config)
+    by = choose_decision(task.by, task.model, config)
     size = config["context_size"] if dataset is not None else None  # other pairs contain their context
     texts = list(pairs.texts(context, seed=task.seed))
     named = {dataset or task.pairs or "": (text.text for text in texts)}

@@ -15,7 +15,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, NoReturn, Protocol, TypeVar, dataclass_transform
 
-from pronmetric.cli import output
+from pronmetric.text import streams
 
 
 class UsageError(Exception):
@@ -189,7 +189,7 @@ class _Verb(ABC):
             _check(task)
         except UsageError as error:
             of_command.error(f"{error}{self._hint(given)}")
-        output.open_stdout()
+        streams.open_stdout()
         return command.run(task) or 0
 
     def _parse(self, parser: argparse.ArgumentParser, argv: Sequence[str]) -> Mapping[str, Any]:

@@ -61,6 +61,29 @@ def _locate(model: ModelFlags) -> locate.Location:
     return locate.locate(model.model, allow_network=model.allow_network, storage=model.model_storage_path)
 
 
+def tie_threshold(tie: float | str, model: ModelFlags, *, by: str | None) -> float:
+    """The tie threshold; "auto" is that of the checkpoint for what decides; by None: what its config names.
+
+    Raises:
+        PronmetricError: there is no such checkpoint, or it has no tie threshold.
+    """
+    if not isinstance(tie, str):
+        return tie
+    place = _locate(model)
+    config = checkpoint_config.read(place.folder / locate.CONFIG)
+    decision = checkpoint_config.decision_of(config, by, name=place.name)
+    return checkpoint_config.tie_threshold(config, name=place.name, by=decision)
+
+
+def choose_decision(by: str | None, model: ModelFlags, config: Mapping[str, Any]) -> str:
+    """What decides between two texts: `by` (--by), else what the checkpoint's config names.
+
+    Raises:
+        PronmetricError: the checkpoint does not give it.
+    """
+    return checkpoint_config.decision_of(config, by, name=model.model or locate.DEFAULT)
+
+
 def load_language(model: ModelFlags) -> Language:
     """The language of the texts that the checkpoint of --model scores."""
     return checkpoint_config.language_of(load_config(model))
