@@ -14,7 +14,6 @@ from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, number, part
 from pronmetric.cli.run import (
     ScoringRun,
-    check_texts,
     choose_context,
     choose_decision,
     load_config,
@@ -33,6 +32,7 @@ from pronmetric.lab.human.labelled_pronouns import LabelledPronoun
 from pronmetric.lab.human.pair_evaluation import Scores, Settings
 from pronmetric.lab.human.pair_sets import SHUFFLED, SPLITS, PairSet
 from pronmetric.output import targets
+from pronmetric.pronouns.known_words import check_texts
 from pronmetric.results import FEW
 from pronmetric.results.write import counts_entry
 from pronmetric.scoring.score import Counts, SegmentScore

@@ -10,9 +10,7 @@ from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
 from pronmetric.cli.run import (
-    CHECKED_LINES,
     ScoringRun,
-    check_texts,
     choose_context,
     context_scope,
     load_config,
@@ -21,6 +19,7 @@ from pronmetric.cli.run import (
     previous_lines,
 )
 from pronmetric.output import targets
+from pronmetric.pronouns.known_words import CHECKED_LINES, check_texts
 from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.results import write
 from pronmetric.scoring.rerank import Choice, Weighting, rerank, rerank_by_agreement

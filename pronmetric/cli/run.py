@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from pronmetric.checkpoint import config as checkpoint_config
@@ -14,11 +13,11 @@ from pronmetric.cli import output
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.output import Notes
 from pronmetric.errors import PronmetricError
-from pronmetric.pronouns import known_words, languages, tables
+from pronmetric.pronouns import languages, tables
+from pronmetric.pronouns.known_words import check_corpus
 from pronmetric.pronouns.languages import Language
 from pronmetric.results.read import language_code
 from pronmetric.scoring.score import Counts
-from pronmetric.text import records as record_files
 from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE
 from pronmetric.text.corpus import read as read_lines
 
@@ -33,10 +32,7 @@ if TYPE_CHECKING:
     from pronmetric.signature import Signature
     from pronmetric.text.context import Text
     from pronmetric.text.corpus import Corpus
-    from pronmetric.text.records import Record
 
-CHECKED_LINES = 2000
-"""Lines that are read for the check; most texts then have `known_words.ENOUGH` words."""
 _SAID = {
     COMMON: "the {} of the reference",
     RESPECTIVE: "the {} of each output itself",
@@ -249,38 +245,6 @@ def _read_dataset(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
 def _read_files(texts: TextFlags, note: Notes) -> Corpus:
     files = texts.translations or ()
     return read_lines(files, note, references=texts.references or (), source=texts.sources, docids=texts.docids)
-
-
-def check_texts(named: Mapping[str, Iterable[str]], language: Language, note: Notes, *, strict: bool) -> None:
-    """Note texts, by the name of their file or system, that do not look like `language`.
-
-    Raises:
-        PronmetricError: there are such texts, and `strict`.
-    """
-    for name, texts in named.items():
-        doubt = known_words.doubt(texts, language)
-        if doubt is not None and strict:
-            raise PronmetricError(f"{name}: {doubt}; give texts in {language.code}, or leave out --strict")
-        if doubt is not None:
-            note(f"{name}: {doubt}")
-
-
-def check_records(
-    records: Iterator[Record], total: int | None, name: str, language: Language, note: Notes, *, strict: bool
-) -> Iterator[Record]:
-    """The records of --jsonl, after a check of the first; see `check_texts`. total: their number, None if unknown."""
-    ahead = CHECKED_LINES if total is not None else record_files.AHEAD  # a pipe may wait for an answer
-    first = list(islice(records, ahead))
-    check_texts({name: [record.text.text for record in first]}, language, note, strict=strict)
-    return chain(first, records)
-
-
-def check_corpus(corpus: Corpus, language: Language, note: Notes, *, strict: bool) -> None:
-    """Check the first lines of each system and reference; see `check_texts`."""
-    rows = list(islice(corpus.rows(), CHECKED_LINES))
-    named = {name: [row.texts[k] for row in rows] for k, name in enumerate(corpus.systems)}
-    named |= {name: [row.references[k] for row in rows] for k, name in enumerate(corpus.references)}
-    check_texts(named, language, note, strict=strict)
 
 
 def choose_context(

@@ -13,7 +13,6 @@ from pronmetric.cli.parser import UsageError, flag, number, whole
 from pronmetric.cli.run import (
     ScoringRun,
     announce_context,
-    check_records,
     choose_context,
     choose_decision,
     load_config,
@@ -26,6 +25,7 @@ from pronmetric.errors import PronmetricError
 from pronmetric.lab.baselines.corpus_scores import SystemBaselines, format_systems, format_units
 from pronmetric.lab.baselines.reference_based import check_language
 from pronmetric.output.display import visible
+from pronmetric.pronouns.known_words import check_records
 from pronmetric.report.score_text import format_score, note_system
 from pronmetric.results import mqm, write
 from pronmetric.results.mqm import Severities

@@ -12,7 +12,6 @@ from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
 from pronmetric.cli.run import (
     ScoringRun,
-    check_records,
     choose_context,
     load_config,
     load_language,
@@ -20,6 +19,7 @@ from pronmetric.cli.run import (
     note_boundaries,
     read_corpus,
 )
+from pronmetric.pronouns.known_words import check_records
 from pronmetric.results import write
 from pronmetric.scoring.alternatives import THRESHOLD, TOP, PronounAlternatives
 from pronmetric.text import records as records_file

@@ -27,7 +27,7 @@ from pronmetric.cli.parser import (
     unset,
     whole,
 )
-from pronmetric.cli.run import ScoringRun, check_texts
+from pronmetric.cli.run import ScoringRun
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.baselines.comet import Comet
@@ -52,6 +52,7 @@ from pronmetric.lab.suites.contrastive import (
 from pronmetric.lab.suites.export import MANY, MODES, NONE, Concatenation
 from pronmetric.lab.suites.overview import Metric
 from pronmetric.output import targets
+from pronmetric.pronouns.known_words import check_texts
 from pronmetric.report.text import table
 from pronmetric.text.strict_json import plain
 
