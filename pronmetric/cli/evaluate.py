@@ -35,7 +35,7 @@ from pronmetric.output import targets
 from pronmetric.pronouns.known_words import check_texts
 from pronmetric.results import FEW
 from pronmetric.results.write import counts_entry
-from pronmetric.scoring.score import Counts, SegmentScore
+from pronmetric.scoring.score import Counts
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, CONTEXT_SIZE, NONE, RESPECTIVE
 from pronmetric.text.strict_json import plain
@@ -285,16 +285,10 @@ def _read_pairs(task: EvaluateFlags, config: Config | None, note: Notes) -> Pair
             pairs = pair_sets.read_file(task.pairs, note=note)
     for one_set in pairs.parts.values():
         pair_accuracy.refuse_undecided(one_set, file=task.pairs)
-    if both := [name for name in pairs.testsets if name in _training_testsets(config)]:
+    trained_on = () if config is None else pair_evaluation.training_testsets(config)
+    if both := [name for name in pairs.testsets if name in trained_on]:
         note(f"the checkpoint was trained on {', '.join(both)}: these figures do not measure it on unseen data")
     return pairs
-
-
-def _training_testsets(config: Config | None) -> Sequence[str]:
-    try:
-        return () if config is None else tuple(config["training"]["data"]["splits"]["train"]["testsets"])
-    except (KeyError, TypeError):
-        return ()
 
 
 def _read_scores(pairs: PairSet, file: str) -> PairScores:
@@ -436,13 +430,8 @@ def _score_pronouns(pronouns: Sequence[LabelledPronoun], task: EvaluateFlags, fi
     scoring = ScoringRun(task.model, task.out, note)
     with scoring.progress(len(texts)):
         scored = zip(scoring.stream(texts), pronouns, strict=True)
-        values = [_find_score(segment, pronoun) for segment, pronoun in scored]
+        values = [labelled.score_of(pronoun, segment) for segment, pronoun in scored]
     return PronounScores(values, context, scoring.sign(context, seed=task.seed), scoring.counts)
-
-
-def _find_score(segment: SegmentScore, pronoun: LabelledPronoun) -> float | None:
-    """The score of the found pronoun that overlaps the labelled one."""
-    return next((p.score for p in segment.pronouns if p.start < pronoun.end and p.end > pronoun.start), None)
 
 
 VERB = Command(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -33,7 +32,7 @@ from pronmetric.eval.resampling import SEED
 from pronmetric.lab.baselines.comet import Comet
 from pronmetric.lab.baselines.reference_based import BLEU, CHRF, get_baseline
 from pronmetric.lab.nmt.settings import is_model
-from pronmetric.lab.suites import bleu, cai_xiong, ctxpro, overview
+from pronmetric.lab.suites import bleu, cai_xiong, catalogue, ctxpro, overview
 from pronmetric.lab.suites import export as suite_export
 from pronmetric.lab.suites import figures as suite_figures
 from pronmetric.lab.suites.catalogue import SUITES
@@ -53,7 +52,6 @@ from pronmetric.lab.suites.export import MANY, MODES, NONE, Concatenation
 from pronmetric.lab.suites.overview import Metric
 from pronmetric.output import targets
 from pronmetric.pronouns.known_words import check_texts
-from pronmetric.report.text import table
 from pronmetric.text.strict_json import plain
 
 if TYPE_CHECKING:
@@ -68,14 +66,6 @@ EPILOG = """examples:
   pronmetric suite score contrapro --set contrapro.json --scores nmt.scores --to_json nmt.json
   pronmetric suite score consistency --set deixis_test.json --seq2seq my-marian --context-mode concat22
   pronmetric suite compare nmt.json other.json"""
-
-
-CLPP = (
-    "clpp",
-    "en-de, en-fr, de-en, fr-en, es-en",
-    "cross-lingual pronoun prediction (WMT16, DiscoMT)",
-    "predictions, by `pronmetric clpp score`",
-)
 
 
 ALL = "ALL"
@@ -96,22 +86,15 @@ class ShowFlags(Flags):
 
 def run_list(_: ListFlags) -> None:
     """Print a table of the suites."""
-    abouts = [suite.ABOUT for suite in SUITES.values()]
-    rows = [(about.name, about.languages, about.phenomena, ", ".join(about.judged)) for about in abouts]
-    print(table(("suite", "languages", "phenomena", "judged"), [*rows, CLPP], left=range(4)))
+    print(catalogue.format_list())
 
 
 def run_show(task: ShowFlags) -> None:
     """Print the description of a suite and the counts of a set."""
     suite = SUITES[task.name]
-    print(f"{suite.ABOUT.title}\n{suite.ABOUT.languages}: {suite.ABOUT.phenomena}\n\n{suite.ABOUT.text}")
-    if task.set is None:
-        return
-    items = suite.read(task.set, Reading())
-    print(f"\n{task.set}: {len(items)} items, {sum(len(item.candidates) for item in items)} candidates")
-    counts = Counter((name, group) for item in items for name, group in item.groups.items())
-    rows = [(name, group, count) for (name, group), count in sorted(counts.items())]
-    print(table(("break-down", "group", "items"), rows, left=(0, 1)))
+    print(catalogue.format_about(suite))
+    if task.set is not None:
+        print(f"\n{catalogue.format_counts(suite.read(task.set, Reading()), file=task.set)}")
 
 
 EXPORT = """Write what has to be scored: one line for each candidate of each item.
@@ -629,8 +612,7 @@ def run_compare(task: CompareFlags) -> None:
     content = {"suite": suites[0], "systems": plain(shares), "differences": plain(differences)}
     if task.subsample is not None:
         wins = ctxpro.subsampled_wins(systems, size=task.subsample, seed=task.seed)
-        title = f"{task.subsample} items, 1000 draws: p that a system beats {task.results[0]}"
-        sections.append(f"{title}\n{table(('system', 'p'), [(name, f'{p:.3f}') for name, p in wins.items()])}")
+        sections.append(ctxpro.format_wins(wins, size=task.subsample, first=task.results[0]))
         content["subsampled"] = wins
     output.write_json(task.to_json, content)
     print("\n\n".join(sections))
