@@ -18,6 +18,7 @@ from pronmetric.cli.run import (
     choose_decision,
     load_config,
     load_language,
+    load_language_model,
     note_english_figures,
     tie_threshold,
 )
@@ -302,11 +303,8 @@ def _read_by_language_model(pairs: PairSet, context: str, task: EvaluateFlags) -
     """The log-probability of both texts of each pair, summed and by piece; nothing without --language-model."""
     if task.language_model is None:
         return {}
-    from pronmetric.lab.seq2seq.model import LanguageModel
-
     texts = list(pairs.texts(context, seed=task.seed))
-    precision = "32" if task.model.precision == "int8" else task.model.precision or "32"
-    model = LanguageModel(task.language_model, precision=precision, gpus=task.model.gpus)
+    model = load_language_model(task.language_model, task.model)
     with output.bar(task.out.quiet, total=len(texts), label="language model") as bar:
         read = model.read(texts, advance=bar.update)
     both = [(pair.id, a, b) for pair, a, b in zip(pairs, read[::2], read[1::2], strict=True)]

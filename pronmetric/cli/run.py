@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from tqdm import tqdm
 
+    from pronmetric.lab.seq2seq.model import LanguageModel
     from pronmetric.metric import PronounMetric
     from pronmetric.scoring.alternatives import PronounAlternatives
     from pronmetric.scoring.score import SegmentScore
@@ -146,6 +147,14 @@ def load_metric(model: ModelFlags, note: Notes) -> PronounMetric:
     if (caveat := checkpoint_config.caveat(loaded.config)) is not None:
         note(f"checkpoint {loaded.name}: {caveat}")
     return loaded
+
+
+def load_language_model(folder: str, model: ModelFlags) -> LanguageModel:
+    """The language model in a folder, on the device and with the precision of the flags; it has no int8."""
+    from pronmetric.lab.seq2seq.model import LanguageModel
+
+    precision = "32" if model.precision == "int8" else model.precision or "32"
+    return LanguageModel(folder, precision=precision, gpus=model.gpus)
 
 
 def needs_source(model: ModelFlags) -> bool | None:

@@ -26,7 +26,7 @@ from pronmetric.cli.parser import (
     unset,
     whole,
 )
-from pronmetric.cli.run import ScoringRun
+from pronmetric.cli.run import ScoringRun, load_language_model
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.baselines.comet import Comet
@@ -560,10 +560,7 @@ def _baselines(given: BaselineFlags, model: ModelFlags, note: output.Notes) -> d
         named = {"BLEU": BLEU, "chrF": CHRF}
         metrics |= {shown: partial(overview.by_reference, get_baseline(name)) for shown, name in named.items()}
     if given.language_model is not None:
-        from pronmetric.lab.seq2seq.model import LanguageModel
-
-        precision = "32" if model.precision == "int8" else model.precision or "32"
-        reader = LanguageModel(given.language_model, precision=precision, gpus=model.gpus)
+        reader = load_language_model(given.language_model, model)
         metrics["language model"] = partial(_score_by_language_model, reader, quiet=note.quiet)
     if given.comet is not None:
         metrics["COMET"] = partial(overview.by_comet, Comet(given.comet, gpus=model.gpus))

@@ -31,22 +31,10 @@ def _announce_table(settings: Train, jobs: Sequence[Mapping[str, str]]) -> None:
     source, root = _check_prepared(settings), Path(settings.out)
     targets.check([], read=[source], folders=[root])
 
-    from pronmetric.training.table4 import grid, sample
+    from pronmetric.training.table4 import grid
 
-    named = [grid.Cell(job["table4/setup"], job["context"], job["head"], int(job["seed"])) for job in jobs]
-    cells = [cell for cell in dict.fromkeys(named) if grid.is_wanted(cell, table)]
-    if not cells:
-        raise PronmetricError("these settings contain no cell of the table (table4/setup=elmo needs table.elmo=FOLDER)")
-    drawn = sample.draw(source, root / grid.DATA, sizes=table.sample.model_dump(), seed=0)
-    pairs = {split: sum(part["pairs"] for part in kinds.values()) for split, kinds in drawn["splits"].items()}
-    left = [cell for cell in cells if not grid.is_finished(cell, root)]
-    if "elmo" in {cell.setup for cell in named} - {cell.setup for cell in cells}:
-        print("left out: table4/setup=elmo, which needs table.elmo=FOLDER of pronmetric pretrain", file=sys.stderr)
-    print(
-        f"{len(cells)} cells, {len(cells) - len(left)} finished; the rest take at most about "
-        f"{grid.minutes(left, table, pairs=pairs):.0f} minutes on two CPU cores",
-        file=sys.stderr,
-    )
+    for line in grid.plan(jobs, table, source=source, root=root):
+        print(line, file=sys.stderr)
 
 
 def _train(settings: Train) -> None:
@@ -91,23 +79,12 @@ def _train(settings: Train) -> None:
     for name, value in sorted(result.figures.items()):
         print(f"{name}\t{value:.4f}")
     if settings.source is None:
-        from pronmetric.training.development_table import development_table
+        from pronmetric.training.development_table import development_table, shipped_figures
 
-        print(development_table(result.figures, _shipped()), file=sys.stderr)
+        print(development_table(result.figures, shipped_figures()), file=sys.stderr)
     if settings.source is None and settings.head.kind == "logit" and result.calibration is None:
         print("not calibrated: too few natural errors in the development set, or an untrained model", file=sys.stderr)
     print(f"checkpoint {result.folder} ({result.hash})", file=sys.stderr)
-
-
-def _shipped() -> Mapping[str, float]:
-    """The development figures of the shipped checkpoint; none where the installation has no checkpoint."""
-    from pronmetric.checkpoint import config, locate
-
-    try:
-        folder = locate.locate(None).folder
-    except PronmetricError:
-        return {}
-    return config.read(folder / locate.CONFIG)["training"].get("figures", {})
 
 
 def _check_prepared(settings: Train) -> Path:
@@ -124,7 +101,7 @@ def _cell(settings: Train, table: Table) -> None:
     from hydra.core.hydra_config import HydraConfig
     from hydra.types import RunMode
 
-    from pronmetric.training.table4 import grid, sample
+    from pronmetric.training.table4 import grid
 
     if HydraConfig.get().mode != RunMode.MULTIRUN:
         raise PronmetricError("experiment=table4 is a sweep: add --multirun")
@@ -134,8 +111,7 @@ def _cell(settings: Train, table: Table) -> None:
         return
     record = grid.run(settings, table)
     if record is not None:
-        figures = [f"{name}\t{100 * record['test'][kind]['accuracy']:.1f}" for kind, name in sample.KINDS.items()]
-        print("\t".join([cell.name, *figures]), flush=True)
+        print(grid.format_record(cell, record), flush=True)
 
 
 PRETRAIN = """Pretrain an ELMo-like encoder on English documents (data.english=DIR). It is not the official ELMo.
