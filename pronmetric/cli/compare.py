@@ -54,6 +54,13 @@ examples:
   pronmetric compare -t sysA.txt sysB.txt sysC.txt --only_system"""
 
 
+REFUSED = {
+    "--sample_ratio": "nothing is drawn from the documents: the interval is that of Student's t, the randomisation "
+    "swaps the outputs of all of them",
+    "--t_test_alternative": "the tests are two-sided",
+}
+
+
 def _splits(text: str) -> int:
     """The value of --num_splits."""
     if whole(1)(text) < FEWEST:
@@ -150,5 +157,5 @@ VERB = ConfiguredCommand(
     DESCRIPTION,
     EPILOG,
     stray=flags.stray_output,
-    refused=flags.REFUSED | flags.REFUSED_BY_COMPARE,
+    refused=flags.REFUSED | REFUSED,
 )

@@ -19,7 +19,6 @@ from pronmetric.cli.run import (
     load_config,
     load_language,
     load_language_model,
-    note_english_figures,
     tie_threshold,
 )
 from pronmetric.errors import InputError, PronmetricError
@@ -33,6 +32,7 @@ from pronmetric.lab.human.labelled_pronouns import LabelledPronoun
 from pronmetric.lab.human.pair_evaluation import Scores, Settings
 from pronmetric.lab.human.pair_sets import SHUFFLED, SPLITS, PairSet
 from pronmetric.output import targets
+from pronmetric.pronouns import languages
 from pronmetric.pronouns.known_words import check_texts
 from pronmetric.results import FEW
 from pronmetric.results.write import counts_entry
@@ -101,7 +101,7 @@ class EvaluateFlags(Flags):
         nargs="?", group=PAIRS, metavar="PAIRS", help="a JSONL or GAP file, or a prepared folder; see below"
     )
     split: str | None = flag(group=PAIRS, choices=SPLITS, help=f"split of a prepared folder (default: {SPLITS[0]})")
-    texts: TextFlags = part(TextFlags, PAIRS, only=flags.DATASET)
+    texts: TextFlags = part(TextFlags, PAIRS, only=("dataset", "wmt_dir", "systems"))
     context: str | None = flag(
         group=PAIRS, choices=[COMMON, RESPECTIVE, NONE, SHUFFLED], help="see below (default: common)"
     )
@@ -206,7 +206,7 @@ def _evaluate_pairs(task: EvaluateFlags, note: Notes) -> None:
     if task.threshold is not None:
         raise PronmetricError("--threshold needs labelled pronouns, these are pairs of texts")
     config = None if task.scores is not None else load_config(task.model)
-    note_english_figures(config, note)
+    _note_english_figures(config, note)
     threshold = None if task.tie is None else tie_threshold(task.tie, task.model, by=task.by)
     seen = _read_seen(task.seen, config, note)
     pairs = _read_pairs(task, config, note)
@@ -243,6 +243,13 @@ def _evaluate_pairs(task: EvaluateFlags, note: Notes) -> None:
         unit, clusters = results[name].figures.clusters
         _note_few(clusters, pair_evaluation.UNITS[unit], note)
     _note_signatures(scores, settings, note)
+
+
+def _note_english_figures(config: Config | None, note: Notes) -> None:
+    """Note that figures by pronoun are of English, where the checkpoint scores another language."""
+    own = languages.ENGLISH if config is None else checkpoint_config.language_of(config)
+    if not own.ruled:
+        note(f"kinds and numbers of pronouns, and simple baselines, are those of English; the model scores {own.code}")
 
 
 def _note_few(number: int, units: str, note: Notes) -> None:

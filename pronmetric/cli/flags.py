@@ -58,11 +58,6 @@ REFUSED = {
     "--enable-context": "every text is scored in its context; choose the kind with --context",
     "--sacrebleu_dataset": "nothing is downloaded; give -d NAME:LP with --wmt-dir DIR",
 }
-REFUSED_BY_COMPARE = {
-    "--sample_ratio": "nothing is drawn from the documents: the interval is that of Student's t, the randomisation "
-    "swaps the outputs of all of them",
-    "--t_test_alternative": "the tests are two-sided",
-}
 _AMOUNT = Exclusive()
 CONFIG_FILES = ("pronmetric.toml", "pyproject.toml")
 NO_FILE = "none"
@@ -205,10 +200,6 @@ class TextFlags(Flags):
                 raise UsageError(f"-d: expected NAME:LP such as wmt22:de-en, got {self.dataset!r}")
             if self.wmt_dir is None:
                 raise UsageError("-d needs --wmt-dir DIR; nothing is downloaded")
-
-
-DATASET = ("dataset", "wmt_dir", "systems")
-"""The flags of `TextFlags` that name a WMT test set."""
 
 
 class ModelFlags(Flags):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import tee
+from pathlib import Path
 
 from pronmetric.cli import flags
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.output import Notes
-from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, format_of, part, switch, whole
+from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, part, switch, whole
 from pronmetric.cli.run import ScoringRun, language_of_result, load_language, of_result
 from pronmetric.output import targets
 from pronmetric.report import formats, page, paper, plots, tables
@@ -66,6 +67,26 @@ Table 4 is read from the folder of `pronmetric train --multirun experiment=table
 result files of `agree` and `evaluate` (--to_json). For a result file that is named `tables`, use `report ./tables`."""
 PAPER_SUFFIXES = {".md": "md", ".tex": "latex", ".html": "html", ".htm": "html"}
 PAPER_TITLE = "The paper's tables"
+
+
+def format_of(path: str | None, given: str | None, suffixes: Mapping[str, str], *, default: str) -> str:
+    """The format to write: `given` (--format), else that of the suffix of `path` (-o), else `default` for stdout.
+
+    Raises:
+        UsageError: an unknown suffix without --format, or one that contradicts it.
+    """
+    if path is None:
+        return given or default
+    suffix = Path(path).suffix.lower()
+    named = suffixes.get(suffix)
+    if given is None and named is None:
+        got = f"got {suffix}" if suffix else "got none"
+        raise UsageError(
+            f"-o {path}: expected one of the suffixes {', '.join(suffixes)}, {got}; or choose with --format"
+        )
+    if given is not None and named not in (None, given):
+        raise UsageError(f"-o {path}: the suffix {suffix} means {named}, but --format is {given}; change one of them")
+    return given or named or default
 
 
 class ReportFlags(Flags):

@@ -86,13 +86,6 @@ def load_language(model: ModelFlags) -> Language:
     return checkpoint_config.language_of(load_config(model))
 
 
-def note_english_figures(config: Mapping[str, Any] | None, note: Notes) -> None:
-    """Note that figures by pronoun are of English, where the checkpoint scores another language."""
-    own = languages.ENGLISH if config is None else checkpoint_config.language_of(config)
-    if not own.ruled:
-        note(f"kinds and numbers of pronouns, and simple baselines, are those of English; the model scores {own.code}")
-
-
 def of_result(model: ModelFlags, signature: str) -> ModelFlags:
     """The flags with the language of a result, by its signature, if --model scores it among several and none is named.
 
