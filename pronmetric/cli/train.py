@@ -132,7 +132,10 @@ def _pretrain(settings: Pretrain) -> None:
     from pronmetric.training.pretrain import pretrain
 
     hdf5("to write an ELMo")
-    train, development = _texts(folder, settings)
+    data = settings.data
+    rows = documents.read_rows(folder, words_of_row=data.row, held_out=data.development_share, seed=settings.seed)
+    (trained, train), (held_out, development) = rows
+    _note(f"{trained} documents to train on ({len(train)} rows), {held_out} held out ({len(development)} rows)")
     inputs = manifest.hashes(folder, files)
     result = pretrain(settings, train=train, development=development, inputs=inputs)
     if result is None:  # the first process of several prints it
@@ -144,25 +147,6 @@ def _pretrain(settings: Pretrain) -> None:
         _note(f"words cut to 48 bytes: {cut}")
     _note(f"{record['vocabulary']['unknown']:.1%} of the held-out words are unknown, one word to the perplexity")
     _note(f"encoder=elmo encoder.options={result.options} encoder.weights={result.weights}")
-
-
-def _texts(folder: Path, settings: Pretrain) -> tuple[list[str], list[str]]:
-    """The rows of the documents to train on and of those held out."""
-    from data_prep import documents, passages, splits
-    from pronmetric.text.words import words
-
-    by_name = {(doc.source, doc.doc): doc for doc in documents.read(folder)}
-    held_out = splits.draw(list(by_name), settings.data.development_share, settings.seed)
-    train: list[str] = []
-    development: list[str] = []
-    for name, doc in by_name.items():
-        rows = passages.windows(doc.lines, pieces=settings.data.row, count=lambda text: len(words(text)))
-        (development if name in held_out else train).extend(rows)
-    _note(
-        f"{len(by_name) - len(held_out)} documents to train on ({len(train)} rows), {len(held_out)} held out "
-        f"({len(development)} rows)"
-    )
-    return train, development
 
 
 def _note(line: str) -> None:
