@@ -6,12 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
-from data_prep import passages, splits
 from pronmetric.errors import InputError
 from pronmetric.text.lines import iter_lines
-from pronmetric.text.words import words
 
 ENDINGS = (".txt", ".txt.gz")
 
@@ -29,13 +26,6 @@ class EnglishDocument:
     lines: tuple[str, ...]
     genre: str | None = None
     exact: bool = True
-
-
-class Rows(NamedTuple):
-    """The rows of text of some documents, and the number of documents."""
-
-    documents: int
-    texts: list[str]
 
 
 def files(folder: str | Path) -> list[Path]:
@@ -84,17 +74,3 @@ def read_file(path: Path, *, source: str, tally: Counter[str] | None = None) -> 
             lines = []
     if lines:
         yield EnglishDocument(source, f"{genre}.{number + 1}", tuple(lines), genre)
-
-
-def read_rows(folder: str | Path, *, words_of_row: int, held_out: float, seed: int) -> tuple[Rows, Rows]:
-    """The documents of a folder as rows of at most `words_of_row` words: those to train on, and those held out.
-
-    held_out: the share of documents that are drawn. Errors as in `read`.
-    """
-    by_name = {(doc.source, doc.doc): doc for doc in read(folder)}
-    drawn = splits.draw(list(by_name), held_out, seed)
-    train, development = Rows(len(by_name) - len(drawn), []), Rows(len(drawn), [])
-    for name, doc in by_name.items():
-        rows = passages.windows(doc.lines, pieces=words_of_row, count=lambda text: len(words(text)))
-        (development if name in drawn else train).texts.extend(rows)
-    return train, development

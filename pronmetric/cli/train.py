@@ -122,7 +122,7 @@ resumes a stopped run from last.ckpt."""
 
 
 def _pretrain(settings: Pretrain) -> None:
-    from data_prep import documents, manifest
+    from data_prep import documents, manifest, passages
 
     folder, out = Path(settings.data.english), Path(settings.out)
     files = documents.files(folder)
@@ -133,7 +133,7 @@ def _pretrain(settings: Pretrain) -> None:
 
     hdf5("to write an ELMo")
     data = settings.data
-    rows = documents.read_rows(folder, words_of_row=data.row, held_out=data.development_share, seed=settings.seed)
+    rows = passages.read_rows(folder, words_of_row=data.row, held_out=data.development_share, seed=settings.seed)
     (trained, train), (held_out, development) = rows
     _note(f"{trained} documents to train on ({len(train)} rows), {held_out} held out ({len(development)} rows)")
     inputs = manifest.hashes(folder, files)
