@@ -6,12 +6,16 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
+from pathlib import Path
+from typing import NamedTuple
 
+from data_prep import documents, splits
 from pronmetric.pronouns import finder
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Passage
 from pronmetric.text import writing
 from pronmetric.text.sentences import CLOSING, DASHES, LISTED, Boundaries, cut_text, split_sentences
+from pronmetric.text.words import words
 from pronmetric.text.writing import Writing
 
 PIECES_PER_WORD = 1.1
@@ -50,6 +54,27 @@ def windows(
         size += more
     if window:
         yield " ".join(window)
+
+
+class Rows(NamedTuple):
+    """The rows of text of some documents, and the number of documents."""
+
+    documents: int
+    texts: list[str]
+
+
+def read_rows(folder: str | Path, *, words_of_row: int, held_out: float, seed: int) -> tuple[Rows, Rows]:
+    """The documents of a folder as rows of at most `words_of_row` words: those to train on, and those held out.
+
+    held_out: the share of documents that are drawn. Errors as in `documents.read`.
+    """
+    by_name = {(doc.source, doc.doc): doc for doc in documents.read(folder)}
+    drawn = splits.draw(list(by_name), held_out, seed)
+    train, development = Rows(len(by_name) - len(drawn), []), Rows(len(drawn), [])
+    for name, doc in by_name.items():
+        rows = windows(doc.lines, pieces=words_of_row, count=lambda text: len(words(text)))
+        (development if name in drawn else train).texts.extend(rows)
+    return train, development
 
 
 def _units(lines: Sequence[str], pieces: int, count: Callable[[str], int], ends: Boundaries) -> Iterator[str]:

@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-BITS = (6, 7, 8)
+from pronmetric.checkpoint.shards import BITS
+
 _GROUP = 8  # integers that are packed together
 _EQUAL = 0.001  # relative error: half precision has some 0.0003, 8 bits some 0.007
 

@@ -15,6 +15,7 @@ from pronmetric.errors import InputError
 from pronmetric.text import strict_json
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+BITS = (6, 7, 8)  # of the integers in which matrices may be stored (`low_bit`)
 LIMIT = 47_000_000  # bytes of the tensors in a shard
 _NAME = re.compile(r"model-(\d{5})-of-(\d{5})\.safetensors")
 _MAP = "weight_map"

@@ -123,13 +123,11 @@ def _of_table(task: AgreeFlags, note: output.Notes) -> tuple[dict[str, Any], str
         measured = agreement(table.ratings, variant=task.variant, formula=task.se)
     except PronmetricError as error:
         raise InputError(str(error), file=task.ratings) from None
-    names = ", ".join(measured.categories)
-    head = f"{measured.ac1.items} items, {len(measured.raters)} raters, {measured.ac1.categories} categories: {names}"
     return {
         **rater_agreement.agreement_json(measured, task.variant),
         "names": {"raters": list(measured.raters), "categories": list(measured.categories)},
         "missing": dict(table.missing),
-    }, f"{head}\n{rater_agreement.format_coefficients(measured, task.variant)}"
+    }, rater_agreement.format_table(measured, task.variant)
 
 
 def _of_pairs(task: AgreeFlags, file: str) -> tuple[dict[str, Any], str]:
@@ -154,4 +152,3 @@ def _of_pairs(task: AgreeFlags, file: str) -> tuple[dict[str, Any], str]:
 VERB = Command(
     "agree", AgreeFlags, run, DESCRIPTION, EPILOG, stray="give one file of pairs; scores of a metric follow --scores"
 )
-parser, main = VERB.parser, VERB.main

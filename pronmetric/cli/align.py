@@ -111,4 +111,3 @@ def _train_or_load(task: AlignFlags, pairs: list[TokenPair]) -> AgreementAligner
 
 
 VERB = Command("align", AlignFlags, run, DESCRIPTION, EPILOG)
-parser, main = VERB.parser, VERB.main

@@ -82,4 +82,3 @@ VERB = Command(
     EPILOG,
     stray="give one SENTENCE in quotation marks; preceding sentences follow --context",
 )
-parser, main = VERB.parser, VERB.main

@@ -12,7 +12,7 @@ from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, Group, flag, part, switch, whole
-from pronmetric.cli.run import ScoringRun, choose_context, load_config, load_language
+from pronmetric.cli.run import ScoringRun, choose_context, choose_decision, load_config, load_language
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.board import human, limits
 from pronmetric.lab.board.pages import TITLE
@@ -118,7 +118,7 @@ def run_build(task: BuildFlags) -> None:
         uses=uses,
         seed=task.seed,
         language=metric.language,
-        decision=flags.choose_decision(None, model, config),
+        decision=choose_decision(None, model, config),
     )
     site = Site(Path(task.output), settings)
     for testset in testsets:
@@ -144,4 +144,3 @@ VERB = Group(
     EPILOG,
     [Command("build", BuildFlags, run_build, BUILD, BUILD_EPILOG, help="score all systems and write the site")],
 )
-parser, main = VERB.parser, VERB.main

@@ -36,9 +36,10 @@ from pronmetric.checkpoint import locate
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags
 from pronmetric.cli.parser import Command, Flags, Group, UsageError, argument, flag, number, part, switch, whole
-from pronmetric.cli.run import CHECKED_LINES, check_texts, choose_context, load_config, load_metric
+from pronmetric.cli.run import choose_context, load_config, load_metric
 from pronmetric.output import targets
 from pronmetric.output.display import visible
+from pronmetric.pronouns.known_words import CHECKED_LINES, check_texts
 from pronmetric.report.score_text import format_score, note_system
 from pronmetric.scoring.score import Counts
 from pronmetric.signature import Signature
@@ -483,4 +484,3 @@ VERB = Group(
         Command("prepare", PrepareFlags, run_prepare, PREPARE, PREPARE_EPILOG, help="make pronoun pairs of many files"),
     ],
 )
-parser, main = VERB.parser, VERB.main

@@ -6,13 +6,13 @@ import argparse
 from dataclasses import replace
 
 from pronmetric.cli import flags
-from pronmetric.cli.config_file import ConfigFlags, ConfiguredCommand
-from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
+from pronmetric.cli.flags import ConfigFlags, ConfiguredCommand, ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.parser import Flags, UsageError, flag, number, part, switch, whole
 from pronmetric.cli.run import (
     ScoringRun,
     announce_context,
     choose_context,
+    choose_decision,
     load_config,
     read_corpus,
     signed_references,
@@ -134,7 +134,7 @@ def run(task: CheckFlags) -> int:
         texts = replace(texts, translations=[*(texts.translations or ()), task.baseline])
     corpus = read_corpus(texts, model, note)
     config = load_config(model)
-    flags.choose_decision(task.by, model, config)
+    choose_decision(task.by, model, config)
     otherwise = COMMON if corpus.references else RESPECTIVE if task.baseline is None else CROSSED
     kind = choose_context(texts.context, config, otherwise, note)
     announce_context(kind, corpus, texts, model, note, size=config["context_size"])
@@ -162,4 +162,3 @@ def run(task: CheckFlags) -> int:
 VERB = ConfiguredCommand(
     "check", CheckFlags, run, DESCRIPTION.format(threshold=THRESHOLD), EPILOG, stray="give one translation: -t FILE"
 )
-parser, main = VERB.parser, VERB.main

@@ -184,8 +184,7 @@ def run_baseline(given: BaselineFlags) -> None:
     if given.tune is not None:
         scores = clpp_baseline.tune([line for line in tuned_on if line.labels], task, model)
         penalty = max(scores, key=lambda one: scores[one].macro.recall)
-        rows = [(f"{one:.1f}", f"{got.macro.recall:.2f}", f"{got.accuracy:.2f}") for one, got in scores.items()]
-        tuned = table(("none penalty", "macro R", "accuracy"), rows)
+        tuned = clpp_baseline.format_tuned(scores)
         note(f"the penalty of the empty filler is {penalty:.1f}")
     with (
         output.bar(given.quiet, lines, total=len(lines), label="predict", unit="lines") as shown,
@@ -292,12 +291,8 @@ def _train_on_features(given: TrainFlags, train: Sequence[clpp.Line], developmen
     note = output.Notes(quiet=given.quiet)
     note.begin()
     made = feature_classifier.train(given.of.task, options, train, development, Path(given.output))
-    name = "leaf" if given.classifier == "forest" else "C"
-    rows = [
-        (f"{one:g}", *(f"{figure:.2f}" for figure in (got.macro.recall, got.macro_in_gold.recall, got.accuracy)))
-        for one, got in made.scores.items()
-    ]
-    print(table((name, "macro R", "macro R of gold classes", "accuracy"), rows))
+    print(feature_classifier.format_fitted(made, given.classifier))
+    name = feature_classifier.strength(given.classifier)
     note(f"{name}={made.chosen:g} is best")
     if made.unfinished:
         note(f"the optimiser did not converge for {name}={', '.join(f'{one:g}' for one in made.unfinished)}")
@@ -395,4 +390,3 @@ VERB = Group(
         ),
     ],
 )
-parser, main = VERB.parser, VERB.main

@@ -6,10 +6,18 @@ import argparse
 from collections.abc import Sequence
 
 from pronmetric.cli import flags, output
-from pronmetric.cli.config_file import ConfiguredCommand
-from pronmetric.cli.flags import ScoringFlags
+from pronmetric.cli.flags import ConfiguredCommand, ScoringFlags
 from pronmetric.cli.parser import flag, whole
-from pronmetric.cli.run import ScoringRun, announce_context, choose_context, load_config, read_corpus, signed_references
+from pronmetric.cli.run import (
+    ScoringRun,
+    announce_context,
+    choose_context,
+    choose_decision,
+    load_config,
+    read_corpus,
+    signed_references,
+    tie_threshold,
+)
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.significance import FEWEST, RESAMPLES
 from pronmetric.report import score_text
@@ -44,6 +52,13 @@ Segments are numbered from 0, as in COMET. Error messages number lines from 1: s
 examples:
   pronmetric compare -t sysA.txt sysB.txt -r ref.txt --docids ids.txt
   pronmetric compare -t sysA.txt sysB.txt sysC.txt --only_system"""
+
+
+REFUSED = {
+    "--sample_ratio": "nothing is drawn from the documents: the interval is that of Student's t, the randomisation "
+    "swaps the outputs of all of them",
+    "--t_test_alternative": "the tests are two-sided",
+}
 
 
 def _splits(text: str) -> int:
@@ -82,12 +97,12 @@ def run(task: CompareFlags) -> None:
     flags.check_targets(texts, model, out)
     if texts.translations is not None:
         _need_two(texts.translations, "name them after -t")
-    threshold = flags.tie_threshold(task.tie, model, by=task.by)
+    threshold = tie_threshold(task.tie, model, by=task.by)
     note = out.notes()
     corpus = read_corpus(texts, model, note)
     _need_two(corpus.systems, "give more --systems")
     config = load_config(model)
-    by = flags.choose_decision(task.by, model, config)
+    by = choose_decision(task.by, model, config)
     otherwise = COMMON if corpus.references else CROSSED
     kind = choose_context(texts.context, config, otherwise, note, needed=texts.refs is not None)
     announce_context(kind, corpus, texts, model, note, size=config["context_size"])
@@ -142,6 +157,5 @@ VERB = ConfiguredCommand(
     DESCRIPTION,
     EPILOG,
     stray=flags.stray_output,
-    refused=flags.REFUSED | flags.REFUSED_BY_COMPARE,
+    refused=flags.REFUSED | REFUSED,
 )
-parser, main = VERB.parser, VERB.main

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 from collections.abc import Iterable
 
 from pronmetric.cli.parser import Command, Flags, argument
@@ -32,13 +31,13 @@ def run(task: CompletionFlags) -> None:
 
 def _command() -> argparse.ArgumentParser:
     """The parser of the whole command, each verb as a subcommand."""
-    from pronmetric.cli.main import VERBS
+    from pronmetric.cli.main import VERBS, load
 
     command = argparse.ArgumentParser(prog="pronmetric")
     command.add_argument("--version", action="store_true", help="show the version and exit")
     verbs = command.add_subparsers()
     for verb, line in VERBS.items():
-        flags = importlib.import_module(f"pronmetric.cli.{verb.replace('-', '_')}").parser()
+        flags = load(verb)[verb].parser()
         _complete_files(flags._actions)
         verbs.add_parser(verb, help=line, description=line, parents=[flags], add_help=False)
     return command
@@ -57,4 +56,3 @@ def _complete_files(actions: Iterable[argparse.Action]) -> None:
 
 
 VERB = Command("completion", CompletionFlags, run, DESCRIPTION, EPILOG)
-parser, main = VERB.parser, VERB.main

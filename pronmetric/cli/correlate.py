@@ -258,4 +258,3 @@ def _write_lines(path: str, lines: Iterable[str]) -> None:
 
 
 VERB = Command("correlate", CorrelateFlags, run, DESCRIPTION, EPILOG)
-parser, main = VERB.parser, VERB.main

@@ -9,11 +9,18 @@ from typing import Any, NamedTuple
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import flags, output
-from pronmetric.cli.also import also_flag
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, number, part
-from pronmetric.cli.run import ScoringRun, check_texts, choose_context, load_config, load_language, note_english_figures
+from pronmetric.cli.run import (
+    ScoringRun,
+    choose_context,
+    choose_decision,
+    load_config,
+    load_language,
+    load_language_model,
+    tie_threshold,
+)
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.detection import THRESHOLD
 from pronmetric.eval.resampling import MINIMUM
@@ -25,9 +32,11 @@ from pronmetric.lab.human.labelled_pronouns import LabelledPronoun
 from pronmetric.lab.human.pair_evaluation import Scores, Settings
 from pronmetric.lab.human.pair_sets import SHUFFLED, SPLITS, PairSet
 from pronmetric.output import targets
+from pronmetric.pronouns import languages
+from pronmetric.pronouns.known_words import check_texts
 from pronmetric.results import FEW
 from pronmetric.results.write import counts_entry
-from pronmetric.scoring.score import Counts, SegmentScore
+from pronmetric.scoring.score import Counts
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, CONTEXT_SIZE, NONE, RESPECTIVE
 from pronmetric.text.strict_json import plain
@@ -92,7 +101,7 @@ class EvaluateFlags(Flags):
         nargs="?", group=PAIRS, metavar="PAIRS", help="a JSONL or GAP file, or a prepared folder; see below"
     )
     split: str | None = flag(group=PAIRS, choices=SPLITS, help=f"split of a prepared folder (default: {SPLITS[0]})")
-    texts: TextFlags = part(TextFlags, PAIRS, only=flags.DATASET)
+    texts: TextFlags = part(TextFlags, PAIRS, only=("dataset", "wmt_dir", "systems"))
     context: str | None = flag(
         group=PAIRS, choices=[COMMON, RESPECTIVE, NONE, SHUFFLED], help="see below (default: common)"
     )
@@ -111,7 +120,7 @@ class EvaluateFlags(Flags):
     )
     scores: str | None = flag(group=EVALUATION, metavar="FILE", help="evaluate these scores; no model is loaded")
     against: str | None = flag(group=EVALUATION, metavar="FILE", help="compare with these scores on the same pairs")
-    also: Sequence[str] | None = also_flag(EVALUATION)
+    also: Sequence[str] | None = flags.also_flag(EVALUATION)
     language_model: str | None = flag(
         group=EVALUATION,
         metavar="FOLDER",
@@ -197,8 +206,8 @@ def _evaluate_pairs(task: EvaluateFlags, note: Notes) -> None:
     if task.threshold is not None:
         raise PronmetricError("--threshold needs labelled pronouns, these are pairs of texts")
     config = None if task.scores is not None else load_config(task.model)
-    note_english_figures(config, note)
-    threshold = None if task.tie is None else flags.tie_threshold(task.tie, task.model, by=task.by)
+    _note_english_figures(config, note)
+    threshold = None if task.tie is None else tie_threshold(task.tie, task.model, by=task.by)
     seen = _read_seen(task.seen, config, note)
     pairs = _read_pairs(task, config, note)
     if config is None:
@@ -234,6 +243,13 @@ def _evaluate_pairs(task: EvaluateFlags, note: Notes) -> None:
         unit, clusters = results[name].figures.clusters
         _note_few(clusters, pair_evaluation.UNITS[unit], note)
     _note_signatures(scores, settings, note)
+
+
+def _note_english_figures(config: Config | None, note: Notes) -> None:
+    """Note that figures by pronoun are of English, where the checkpoint scores another language."""
+    own = languages.ENGLISH if config is None else checkpoint_config.language_of(config)
+    if not own.ruled:
+        note(f"kinds and numbers of pronouns, and simple baselines, are those of English; the model scores {own.code}")
 
 
 def _note_few(number: int, units: str, note: Notes) -> None:
@@ -277,16 +293,10 @@ def _read_pairs(task: EvaluateFlags, config: Config | None, note: Notes) -> Pair
             pairs = pair_sets.read_file(task.pairs, note=note)
     for one_set in pairs.parts.values():
         pair_accuracy.refuse_undecided(one_set, file=task.pairs)
-    if both := [name for name in pairs.testsets if name in _training_testsets(config)]:
+    trained_on = () if config is None else pair_evaluation.training_testsets(config)
+    if both := [name for name in pairs.testsets if name in trained_on]:
         note(f"the checkpoint was trained on {', '.join(both)}: these figures do not measure it on unseen data")
     return pairs
-
-
-def _training_testsets(config: Config | None) -> Sequence[str]:
-    try:
-        return () if config is None else tuple(config["training"]["data"]["splits"]["train"]["testsets"])
-    except (KeyError, TypeError):
-        return ()
 
 
 def _read_scores(pairs: PairSet, file: str) -> PairScores:
@@ -300,11 +310,8 @@ def _read_by_language_model(pairs: PairSet, context: str, task: EvaluateFlags) -
     """The log-probability of both texts of each pair, summed and by piece; nothing without --language-model."""
     if task.language_model is None:
         return {}
-    from pronmetric.lab.seq2seq.model import LanguageModel
-
     texts = list(pairs.texts(context, seed=task.seed))
-    precision = "32" if task.model.precision == "int8" else task.model.precision or "32"
-    model = LanguageModel(task.language_model, precision=precision, gpus=task.model.gpus)
+    model = load_language_model(task.language_model, task.model)
     with output.bar(task.out.quiet, total=len(texts), label="language model") as bar:
         read = model.read(texts, advance=bar.update)
     both = [(pair.id, a, b) for pair, a, b in zip(pairs, read[::2], read[1::2], strict=True)]
@@ -335,7 +342,7 @@ def _score_pairs(
 ) -> Scores:
     """The model's numbers that decide (--by)."""
     dataset = task.texts.dataset
-    by = flags.choose_decision(task.by, task.model, config)
+    by = choose_decision(task.by, task.model, config)
     size = config["context_size"] if dataset is not None else None  # other pairs contain their context
     texts = list(pairs.texts(context, seed=task.seed))
     named = {dataset or task.pairs or "": (text.text for text in texts)}
@@ -428,13 +435,8 @@ def _score_pronouns(pronouns: Sequence[LabelledPronoun], task: EvaluateFlags, fi
     scoring = ScoringRun(task.model, task.out, note)
     with scoring.progress(len(texts)):
         scored = zip(scoring.stream(texts), pronouns, strict=True)
-        values = [_find_score(segment, pronoun) for segment, pronoun in scored]
+        values = [labelled.score_of(pronoun, segment) for segment, pronoun in scored]
     return PronounScores(values, context, scoring.sign(context, seed=task.seed), scoring.counts)
-
-
-def _find_score(segment: SegmentScore, pronoun: LabelledPronoun) -> float | None:
-    """The score of the found pronoun that overlaps the labelled one."""
-    return next((p.score for p in segment.pronouns if p.start < pronoun.end and p.end > pronoun.start), None)
 
 
 VERB = Command(
@@ -446,4 +448,3 @@ VERB = Command(
     stray="give one file or folder of pairs; scores of another metric follow --scores or --against",
     usage="pronmetric evaluate [PAIRS | -d NAME:LP --wmt-dir DIR] [--scores FILE] [flags]",
 )
-parser, main = VERB.parser, VERB.main

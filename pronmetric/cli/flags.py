@@ -1,17 +1,36 @@
-"""The flags that several verbs share, as records, and the checks of their combinations."""
+"""The flags that several verbs share, as records, the checks of their combinations, and their defaults from a file.
+
+The file is TOML, with a table [tool.pronmetric]; --show-config prints the flags in force.
+"""
 
 from __future__ import annotations
 
 import argparse
+import difflib
+import importlib
+import json
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
-from pronmetric.cli.config_file import ConfigFlags
 from pronmetric.cli.output import Notes
-from pronmetric.cli.parser import Exclusive, Flags, UsageError, flag, number, part, require_one, switch, whole
+from pronmetric.cli.parser import (
+    Command,
+    Exclusive,
+    F,
+    Flags,
+    UsageError,
+    flag,
+    number,
+    part,
+    require_one,
+    switch,
+    whole,
+)
+from pronmetric.errors import InputError
 from pronmetric.eval.decision import DECISIONS
 from pronmetric.eval.resampling import SEED
 from pronmetric.output import targets
@@ -39,17 +58,38 @@ REFUSED = {
     "--enable-context": "every text is scored in its context; choose the kind with --context",
     "--sacrebleu_dataset": "nothing is downloaded; give -d NAME:LP with --wmt-dir DIR",
 }
-REFUSED_BY_COMPARE = {
-    "--sample_ratio": "nothing is drawn from the documents: the interval is that of Student's t, the randomisation "
-    "swaps the outputs of all of them",
-    "--t_test_alternative": "the tests are two-sided",
-}
 _AMOUNT = Exclusive()
+CONFIG_FILES = ("pronmetric.toml", "pyproject.toml")
+NO_FILE = "none"
+CONFIGURED = ("score", "compare", "check")
+"""The verbs that read the file; each has its own table, [tool.pronmetric.VERB]."""
+_TABLE = "tool.pronmetric"
+_NOT_IN_FILE = ("help", "config", "show_config")
+_FILE = "file of defaults"
 
 
 def by_flag(group: str | None = None) -> Any:
     """The flag --by."""
     return flag(group=group, choices=DECISIONS, help=BY_HELP)
+
+
+def also_flag(group: str | None = None) -> Any:
+    """The flag --also."""
+    from pronmetric.lab.baselines.reference_based import NAMES
+
+    def parse(text: str) -> tuple[str, ...]:
+        names = tuple(dict.fromkeys(name.strip().lower() for name in text.split(",")))
+        if unknown := [name for name in names if name not in NAMES]:
+            known = ", ".join(NAMES)
+            raise argparse.ArgumentTypeError(f"expected some of {known}, separated by commas; got {unknown[0]!r}")
+        return names
+
+    return flag(
+        group=group,
+        type=parse,
+        metavar="NAMES",
+        help=f"also compute these reference-based scores, separated by commas: {','.join(NAMES)}",
+    )
 
 
 def source_lang_flag(group: str | None = None) -> Any:
@@ -162,10 +202,6 @@ class TextFlags(Flags):
                 raise UsageError("-d needs --wmt-dir DIR; nothing is downloaded")
 
 
-DATASET = ("dataset", "wmt_dir", "systems")
-"""The flags of `TextFlags` that name a WMT test set."""
-
-
 class ModelFlags(Flags):
     """The model of a verb and how it runs."""
 
@@ -245,6 +281,18 @@ class CometFlags(Flags):
     disable_bar: bool = switch("--disable_bar", help="no progress bar; notes are still printed on stderr")
 
 
+class ConfigFlags(Flags):
+    """The flags of the file."""
+
+    config: str | None = flag(
+        group="defaults",
+        metavar="FILE",
+        help=f"TOML file with defaults of flags, in its tables [{_TABLE}] and [{_TABLE}.VERB] (default: "
+        f"{' or '.join(CONFIG_FILES)} of the working folder; {NO_FILE}: no file)",
+    )
+    show_config: bool = switch(group="defaults", help="print the flags in force and their origin, and exit")
+
+
 class ScoringFlags(Flags):
     """The flags of both `score` and `compare`, to which each adds its own."""
 
@@ -289,24 +337,131 @@ def parse_tie(text: str) -> float | str:
     return AUTO if text == AUTO else number(0, other="auto or ")(text)
 
 
-def tie_threshold(tie: float | str, model: ModelFlags, *, by: str | None) -> float:
-    """The tie threshold; "auto" is that of the checkpoint for what decides; by None: what its config names.
+class ConfiguredCommand(Command[F]):
+    """A verb whose flags have the defaults of a file; its record has `ConfigFlags`."""
 
-    Raises:
-        PronmetricError: there is no such checkpoint, or it has no tie threshold.
-    """
-    if not isinstance(tie, str):
-        return tie
-    place = locate.locate(model.model, allow_network=model.allow_network, storage=model.model_storage_path)
-    config = checkpoint_config.read(place.folder / locate.CONFIG)
-    decision = checkpoint_config.decision_of(config, by, name=place.name)
-    return checkpoint_config.tie_threshold(config, name=place.name, by=decision)
+    def _parse(self, parser: argparse.ArgumentParser, argv: Sequence[str]) -> Mapping[str, Any]:
+        """The flags of the command line; those that it does not give are those of the file, else their defaults.
+
+        With --show-config they are printed as TOML, and the program ends.
+
+        Raises:
+            InputError: the file is missing or no TOML, or a key is unknown or has a wrong value.
+        """
+        ahead = argparse.ArgumentParser(prog=parser.prog, usage=argparse.SUPPRESS, add_help=False, allow_abbrev=False)
+        ahead.add_argument("--config")
+        path = ahead.parse_known_args(argv)[0].config
+        if path is None:
+            path = next((name for name in CONFIG_FILES if _gives_defaults(name)), NO_FILE)
+        file = None if path == NO_FILE else path
+        table = {} if file is None else _read_table(file)
+        if file is not None and not table:
+            raise InputError(f"has no table [{_TABLE}]", file=file)
+        options = _options_of(parser)
+        defaults = {name: option.default for name, option in options.items()}
+        values = {} if file is None else _values_of_file(parser, self.name, table, file)
+        parser.set_defaults(**{options[name].dest: value for name, value in values.items()})
+        given = super()._parse(parser, argv)
+        if given["show_config"]:
+            shown = {name: given[option.dest] for name, option in options.items()}
+            print(_as_toml(self.name, shown, defaults, values, file))
+            parser.exit()
+        return {**given, _FILE: file if values else None}
+
+    def _hint(self, given: Mapping[str, Any]) -> str:
+        return f" ({given[_FILE]} gives defaults; --config {NO_FILE} reads no file)" if given[_FILE] else ""
 
 
-def choose_decision(by: str | None, model: ModelFlags, config: Mapping[str, Any]) -> str:
-    """What decides between two texts: `by` (--by), else what the checkpoint's config names.
+def _gives_defaults(name: str) -> bool:
+    return Path(name).is_file() and bool(_read_table(name))
 
-    Raises:
-        PronmetricError: the checkpoint does not give it.
-    """
-    return checkpoint_config.decision_of(config, by, name=model.model or locate.DEFAULT)
+
+def _read_table(path: str) -> Mapping[str, Any]:
+    """The table [tool.pronmetric] of a file; empty if it has none."""
+    try:
+        with open(path, "rb") as file:
+            table = tomllib.load(file).get("tool", {}).get("pronmetric", {})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"is no TOML: {error}", file=path) from None
+    if not isinstance(table, dict):
+        raise InputError(f"expected a table [{_TABLE}]", file=path)
+    return table
+
+
+def _options_of(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
+    """The flags that a file may set, by their keys: their first long spelling, with underscores."""
+    return {
+        next(name for name in option.option_strings if name.startswith("--"))[2:].replace("-", "_"): option
+        for option in parser._actions
+        if option.option_strings and option.dest not in _NOT_IN_FILE and option.help != argparse.SUPPRESS
+    }
+
+
+def _values_of_file(parser: argparse.ArgumentParser, verb: str, table: Mapping[str, Any], file: str) -> dict[str, Any]:
+    """The values of this verb's flags, those of its own table before those of the common one."""
+    options = _options_of(parser)
+    common = {key: value for key, value in table.items() if key not in CONFIGURED}
+    own = table.get(verb, {})
+    if not isinstance(own, dict):
+        raise InputError(f"expected a table [{_TABLE}.{verb}]", file=file)
+    found = {}
+    for place, keys in ((_TABLE, common), (f"{_TABLE}.{verb}", own)):
+        for key, value in keys.items():
+            name = key.replace("-", "_")
+            if name in options:
+                found[name] = _value_of_file(options[name], value, where=f"[{place}] {key}", file=file)
+            elif place != _TABLE or not any(
+                name in _options_of(_parser_of(other)) for other in CONFIGURED if other != verb
+            ):
+                near = difflib.get_close_matches(name, options, n=1)
+                cure = f"; did you mean {near[0]!r}?" if near else f"; `pronmetric {verb} --help` lists the flags"
+                raise InputError(f"[{place}] has the unknown key {key!r}{cure}", file=file)
+    return found
+
+
+def _parser_of(verb: str) -> argparse.ArgumentParser:
+    return importlib.import_module(f"pronmetric.cli.{verb}").VERB.parser()
+
+
+def _value_of_file(option: argparse.Action, value: object, *, where: str, file: str) -> Any:
+    """A value as the flag would have it."""
+
+    def fail(expected: str) -> InputError:
+        return InputError(f"{where} = {json.dumps(value, default=str)}: {expected}", file=file)
+
+    if option.nargs == 0:  # a switch
+        if not isinstance(value, bool):
+            raise fail("expected true or false")
+        return value
+    several = option.nargs == "+" or isinstance(option.nargs, int)
+    given = value if several and isinstance(value, list) else [value]
+    if not given or not all(isinstance(one, str | int | float) and not isinstance(one, bool) for one in given):
+        raise fail("expected text or a number" + (", or a list of them" if several else ""))
+    if isinstance(option.nargs, int) and len(given) != option.nargs:
+        raise fail(f"expected a list of {option.nargs}")
+    convert = option.type if callable(option.type) else str
+    try:
+        read = [convert(str(one)) for one in given]
+    except (argparse.ArgumentTypeError, ValueError) as error:
+        raise fail(str(error)) from None
+    if option.choices is not None and (wrong := [one for one in read if one not in option.choices]):
+        raise fail(f"expected one of {', '.join(map(str, option.choices))}, got {wrong[0]}")
+    return read if several else read[0]
+
+
+def _as_toml(
+    verb: str, given: Mapping[str, Any], defaults: Mapping[str, Any], values: Mapping[str, Any], file: str | None
+) -> str:
+    """The flags in force as TOML; a comment names the origin of each."""
+
+    def origin(name: str) -> str:
+        if name in values and given[name] == values[name]:
+            return str(file)
+        return "default" if given[name] == defaults[name] else "command line"
+
+    lines = [
+        f"{name} = {json.dumps(given[name], ensure_ascii=False)}  # {origin(name)}"
+        for name in defaults
+        if given[name] is not None and given[name] is not False
+    ]
+    return "\n".join([f"[{_TABLE}.{verb}]", *lines])

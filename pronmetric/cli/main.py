@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from pronmetric import __version__
 from pronmetric.errors import PronmetricError, Terminated, is_out_of_memory
@@ -48,6 +49,14 @@ VERBS = {
     "export": "write a checkpoint as an ONNX file, or with fewer bits",
     "completion": "print a shell script that completes verbs and flags",
 }
+_FILES = {
+    "pretrain": "train",
+    "average": "checkpoints",
+    "export": "checkpoints",
+    "apt": "baselines",
+    "autoprf": "baselines",
+}
+"""The files of verbs that share one."""
 _ARGUMENT = re.compile(r"`([a-z]\w*)=([^`]*)`")
 _UNDERSCORED = {"allow_network"}  # the flags with an underscore that messages name
 _STOPS = {int(signal.SIGTERM): "terminated", int(signal.SIGHUP): "hung up"}
@@ -86,7 +95,9 @@ def _run(argv: Sequence[str]) -> int:
     if argv and argv[0] == "help":
         argv = [*argv[1:2], "--help"] if len(argv) < 3 else argv
     if argv and argv[0] in VERBS:
-        return importlib.import_module(f"pronmetric.cli.{argv[0].replace('-', '_')}").main(argv[1:])
+        verbs = load(argv[0])
+        name = " ".join(argv[:2])
+        return verbs[name].main(argv[2:]) if name in verbs else verbs[argv[0]].main(argv[1:])
     parser = _parser()
     if argv and not argv[0].startswith("-"):
         near = difflib.get_close_matches(argv[0], VERBS, n=1)
@@ -94,6 +105,12 @@ def _run(argv: Sequence[str]) -> int:
     parser.parse_args(argv)
     parser.print_help()
     return 0
+
+
+def load(verb: str) -> dict[str, Any]:
+    """What the file of a verb has, by name: verbs, and commands that read their own arguments ("report tables")."""
+    module = importlib.import_module(f"pronmetric.cli.{_FILES.get(verb, verb.replace('-', '_'))}")
+    return {each.name: each for each in getattr(module, "VERBS", None) or (module.VERB,)}
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -8,13 +8,13 @@ from typing import IO
 
 from pronmetric.cli import output
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, part, switch, whole
-from pronmetric.cli.run import check_texts
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.human import mqm
 from pronmetric.lab.human.judged_pairs import to_line
 from pronmetric.lab.human.mqm import Judgement
 from pronmetric.output import targets
 from pronmetric.pronouns import languages
+from pronmetric.pronouns.known_words import check_texts
 from pronmetric.text import strict_json
 
 DESCRIPTION = """Extracts pronoun errors from an MQM annotation file, as judged pairs of texts or as labelled
@@ -161,4 +161,3 @@ VERB = Command(
     EPILOG,
     stray="give one annotation file; the output files follow --pairs and --pronouns",
 )
-parser, main = VERB.parser, VERB.main

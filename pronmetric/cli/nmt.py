@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from pronmetric.cli import output
@@ -120,18 +119,17 @@ def run_translate(task: TranslateFlags) -> None:
 
 
 TRAIN_COMMAND = HydraCommand("nmt train", run_train, NmtTrain, TRAIN, help="train a model")
-VERB = Group(
-    "nmt",
-    DESCRIPTION,
-    None,
-    [
-        TRAIN_COMMAND,
-        Command("translate", TranslateFlags, run_translate, TRANSLATE, TRANSLATE_EPILOG, help="translate documents"),
-    ],
+VERBS = (
+    Group(
+        "nmt",
+        DESCRIPTION,
+        None,
+        [
+            TRAIN_COMMAND,
+            Command(
+                "translate", TranslateFlags, run_translate, TRANSLATE, TRANSLATE_EPILOG, help="translate documents"
+            ),
+        ],
+    ),
+    TRAIN_COMMAND,
 )
-parser = VERB.parser
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    return TRAIN_COMMAND.main(argv[1:]) if argv[:1] == ["train"] else VERB.main(argv)

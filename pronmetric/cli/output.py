@@ -1,4 +1,4 @@
-"""What verbs write: notes and progress on stderr, UTF-8 on stdout, figures as JSON."""
+"""What verbs write: notes and progress on stderr, lines on stdout, figures as JSON."""
 
 from __future__ import annotations
 
@@ -99,12 +99,6 @@ def bar(
     if hidden:
         return tqdm(items, disable=True)
     return progress(items, label=label, total=total, unit=unit, done=done, short=short)
-
-
-def open_stdout() -> None:
-    """Write UTF-8 whatever the locale; bytes of file names that are not UTF-8 pass unchanged."""
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
 
 
 def write_json(path: str | None, content: Mapping[str, Any]) -> None:

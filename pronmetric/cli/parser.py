@@ -12,10 +12,9 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any, ClassVar, Generic, NoReturn, Protocol, TypeVar, dataclass_transform
 
-from pronmetric.cli import output
+from pronmetric.text import streams
 
 
 class UsageError(Exception):
@@ -189,7 +188,7 @@ class _Verb(ABC):
             _check(task)
         except UsageError as error:
             of_command.error(f"{error}{self._hint(given)}")
-        output.open_stdout()
+        streams.open_stdout()
         return command.run(task) or 0
 
     def _parse(self, parser: argparse.ArgumentParser, argv: Sequence[str]) -> Mapping[str, Any]:
@@ -279,26 +278,6 @@ def require_one(given: Mapping[str, object]) -> str:
     if len(chosen) != 1:
         raise UsageError(f"give one of {', '.join(given)}" + (f"; got {' and '.join(chosen)}" if chosen else ""))
     return chosen[0]
-
-
-def format_of(path: str | None, given: str | None, suffixes: Mapping[str, str], *, default: str) -> str:
-    """The format to write: `given` (--format), else that of the suffix of `path` (-o), else `default` for stdout.
-
-    Raises:
-        UsageError: an unknown suffix without --format, or one that contradicts it.
-    """
-    if path is None:
-        return given or default
-    suffix = Path(path).suffix.lower()
-    named = suffixes.get(suffix)
-    if given is None and named is None:
-        got = f"got {suffix}" if suffix else "got none"
-        raise UsageError(
-            f"-o {path}: expected one of the suffixes {', '.join(suffixes)}, {got}; or choose with --format"
-        )
-    if given is not None and named not in (None, given):
-        raise UsageError(f"-o {path}: the suffix {suffix} means {named}, but --format is {given}; change one of them")
-    return given or named or default
 
 
 class _Refusal(argparse.Action):

@@ -90,4 +90,3 @@ def _progress(items: Iterable[Any], label: str, length: int | None, unit: str) -
 
 
 VERB = HydraCommand("prepare", _job, Settings, DESCRIPTION)
-parser, main = VERB.parser, VERB.main

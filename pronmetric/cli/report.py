@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import tee
+from pathlib import Path
 
 from pronmetric.cli import flags
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.output import Notes
-from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, format_of, part, switch, whole
+from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, part, switch, whole
 from pronmetric.cli.run import ScoringRun, language_of_result, load_language, of_result
-from pronmetric.errors import InputError
 from pronmetric.output import targets
-from pronmetric.report import buckets, page, paper, plots, tables
+from pronmetric.report import formats, page, paper, plots, tables
 from pronmetric.report.content import (
     Content,
     ModelView,
@@ -25,7 +25,6 @@ from pronmetric.report.content import (
     listed_texts,
     model_views,
 )
-from pronmetric.report.page import short
 from pronmetric.results import Result, read
 from pronmetric.scoring.alternatives import THRESHOLD
 
@@ -37,13 +36,12 @@ differ, with the attention of the model and its preferred pronouns. The web page
 works offline.
 
 `pronmetric report tables DIR` makes the tables of the paper (see `pronmetric report tables --help`)."""
-SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".tsv": "tsv", ".tex": "latex", ".png": "png", ".svg": "svg"}
 EPILOG = f"""formats:
   html         web page with everything: search, sorting, filters that the address keeps, a link to each segment
   md, latex    tables; default: systems, pairs, confusion
   tsv          one table; default: pronouns (one row for each pronoun of a segment that differs)
   png, svg     one plot; default: systems; needs pip install "pronmetric[plots]"
-Without --format, the suffix of the output file decides: {", ".join(SUFFIXES)}.
+Without --format, the suffix of the output file decides: {", ".join(formats.SUFFIXES)}.
 
 LaTeX tables need the package booktabs. Tables have the columns of --columns, or all; in LaTeX those that fit a page.
 
@@ -62,11 +60,6 @@ examples:
   pronmetric score -t sysA.txt sysB.txt -r ref.txt --docids ids.txt --to_json result.json
   pronmetric report result.json -o report.html
   pronmetric report result.json --no-model --format md --show systems confusion"""
-FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
-_DEFAULT = {"md": ("systems", "pairs", "confusion"), "tsv": ("pronouns",), "png": ("systems",), "svg": ("systems",)}
-_NAMES = tuple(dict.fromkeys([*tables.TABLES, *buckets.TABLES, *plots.PLOTS]))
-_DEFAULT["latex"] = _DEFAULT["md"]
-_TABLES = ("md", "latex", "tsv")
 PAPER_HELP = """Make tables in the form of Tables 1, 4 and 5 of Jwalapuram et al. 2019, with the published figures for
 comparison where they are known.
 
@@ -76,14 +69,34 @@ PAPER_SUFFIXES = {".md": "md", ".tex": "latex", ".html": "html", ".htm": "html"}
 PAPER_TITLE = "The paper's tables"
 
 
+def format_of(path: str | None, given: str | None, suffixes: Mapping[str, str], *, default: str) -> str:
+    """The format to write: `given` (--format), else that of the suffix of `path` (-o), else `default` for stdout.
+
+    Raises:
+        UsageError: an unknown suffix without --format, or one that contradicts it.
+    """
+    if path is None:
+        return given or default
+    suffix = Path(path).suffix.lower()
+    named = suffixes.get(suffix)
+    if given is None and named is None:
+        got = f"got {suffix}" if suffix else "got none"
+        raise UsageError(
+            f"-o {path}: expected one of the suffixes {', '.join(suffixes)}, {got}; or choose with --format"
+        )
+    if given is not None and named not in (None, given):
+        raise UsageError(f"-o {path}: the suffix {suffix} means {named}, but --format is {given}; change one of them")
+    return given or named or default
+
+
 class ReportFlags(Flags):
     """What is shown of which result, and where."""
 
     result: str = argument(metavar="RESULT.json", help="result file of score or compare (--to_json)")
     output: str | None = flag("-o", "--output", metavar="FILE", help="output file (default for tables: stdout)")
-    format: str | None = flag(choices=FORMATS, help="output format; see below")
+    format: str | None = flag(choices=formats.FORMATS, help="output format; see below")
     show: Sequence[str] | None = flag(
-        nargs="+", choices=_NAMES, metavar="NAME", help=f"tables or plots: {', '.join(_NAMES)}"
+        nargs="+", choices=formats.NAMES, metavar="NAME", help=f"tables or plots: {', '.join(formats.NAMES)}"
     )
     columns: Sequence[str] | None = flag(
         nargs="+",
@@ -104,12 +117,12 @@ class ReportFlags(Flags):
     @property
     def kind(self) -> str:
         """The format."""
-        return format_of(self.output, self.format, SUFFIXES, default="html")
+        return format_of(self.output, self.format, formats.SUFFIXES, default="html")
 
     @property
     def shown(self) -> Sequence[str]:
         """The names of --show, or what the format shows by default."""
-        return tuple(dict.fromkeys(self.show or _DEFAULT.get(self.kind, ())))
+        return tuple(dict.fromkeys(self.show or formats.DEFAULT.get(self.kind, ())))
 
     def check(self) -> None:
         """Refuse what the format does not show."""
@@ -118,15 +131,15 @@ class ReportFlags(Flags):
             raise UsageError(f"-o FILE is needed with --format {kind}; tables (--format md, latex, tsv) go to stdout")
         if kind == "html" and self.show:
             raise UsageError("--show is for tables and plots; the web page shows everything")
-        if self.columns and (kind not in _TABLES or len(self.show or shown) > 1):
-            raise UsageError(f"--columns is for one table: give --show NAME and --format {', '.join(_TABLES)}")
+        if self.columns and (kind not in formats.TABLES or len(self.show or shown) > 1):
+            raise UsageError(f"--columns is for one table: give --show NAME and --format {', '.join(formats.TABLES)}")
         if kind != "html" and self.title is not None:
             raise UsageError("--title is for the web page (--format html)")
         if self.no_model and (self.model.model is not None or self.model.allow_network or self.all_alternatives):
             raise UsageError("--no-model cannot be used with --model, --allow_network or --all-alternatives")
         if kind in ("png", "svg", "tsv") and len(shown) > 1:
             raise UsageError(f"expected one name with --format {kind}, got --show {' '.join(shown)}")
-        if kind in ("png", "svg") and shown[0] not in plots.PLOTS:
+        if kind in formats.PLOTS and shown[0] not in plots.PLOTS:
             raise UsageError(f"{shown[0]} is a table, not a plot; plots: {', '.join(plots.PLOTS)}")
 
 
@@ -136,7 +149,10 @@ def run(task: ReportFlags) -> None:
     note = task.out.notes()
     content = _content(task, read(task.result), note)
     note.begin()
-    _write(_render(task, content), task.output)
+    _write(
+        formats.render(content, task.kind, task.shown, title=task.title, columns=task.columns, file=task.result),
+        task.output,
+    )
 
 
 def _content(task: ReportFlags, result: Result, note: Notes) -> Content:
@@ -205,24 +221,6 @@ def _views(
         return model_views(result, listed, attention, alternatives, metric.language)
 
 
-def _render(task: ReportFlags, content: Content) -> str | bytes:
-    if task.kind == "html":
-        title = task.title or f"Pronouns: {', '.join(short(content.result.names))}"
-        return page.page(content, title=title)
-    if task.kind in ("png", "svg"):
-        return plots.plot(task.shown[0], content, kind=task.kind)
-    named = [(buckets if name in buckets.TABLES else tables).make(name, content) for name in task.shown]
-    if task.columns:
-        named = [tables.choose(named[0], task.columns)]
-    if task.kind == "tsv":
-        return tables.tsv(named[0])
-    full = [table for table in named if table.rows]
-    if not full:
-        raise InputError(f"contains nothing to show for {', '.join(task.shown)}", file=task.result)
-    notes = [*content.result.notes, *content.notes, f"signature: {content.result.signature}"]
-    return (tables.markdown if task.kind == "md" else tables.latex)(full, notes)
-
-
 def _write(content: str | bytes, path: str | None) -> None:
     if path is None:
         assert isinstance(content, str)
@@ -263,13 +261,9 @@ def run_paper(task: PaperFlags) -> None:
     _write(text, task.output)
 
 
-PAPER = Command("report tables", PaperFlags, run_paper, PAPER_HELP)
-VERB = Command(
-    "report", ReportFlags, run, DESCRIPTION, EPILOG, stray="give one result file, and the output file with -o FILE"
+VERBS = (
+    Command(
+        "report", ReportFlags, run, DESCRIPTION, EPILOG, stray="give one result file, and the output file with -o FILE"
+    ),
+    Command("report tables", PaperFlags, run_paper, PAPER_HELP),
 )
-parser = VERB.parser
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    return PAPER.main(argv[1:]) if argv[:1] == ["tables"] else VERB.main(argv)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -10,9 +10,7 @@ from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
 from pronmetric.cli.run import (
-    CHECKED_LINES,
     ScoringRun,
-    check_texts,
     choose_context,
     context_scope,
     load_config,
@@ -21,11 +19,12 @@ from pronmetric.cli.run import (
     previous_lines,
 )
 from pronmetric.output import targets
+from pronmetric.pronouns.known_words import CHECKED_LINES, check_texts
 from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.results import write
 from pronmetric.scoring.rerank import Choice, Weighting, rerank, rerank_by_agreement
 from pronmetric.text.candidates import Candidates, line_parallel, read_nbest, read_parallel, read_scores
-from pronmetric.text.context import COMMON, NONE, RESPECTIVE, Source, SourceHistory, previous
+from pronmetric.text.context import COMMON, NONE, RESPECTIVE, previous, sources_of
 from pronmetric.text.corpus import check_docids
 
 DESCRIPTION = """Choose among candidate translations of each line by their pronouns, and print the chosen lines.
@@ -193,7 +192,7 @@ def _rerank(candidates: Candidates, given: Given, task: RerankFlags, note: outpu
     contexts = {NONE: [""] * len(candidates)}.get(kind)
     if kind == COMMON and reference is not None:
         contexts = list(previous(reference, docs, size=size))
-    sources = None if task.sources is None else _sources(line_parallel(task.sources, len(candidates)), docs)
+    sources = None if task.sources is None else sources_of(line_parallel(task.sources, len(candidates)), docs)
     scoring = ScoringRun(task.model, task.out, note)
 
     said = _CONTEXTS[kind].format(previous_lines(size))
@@ -214,12 +213,6 @@ def _rerank(candidates: Candidates, given: Given, task: RerankFlags, note: outpu
         )
     note.lengths(scoring.counts)
     return [choices[line] for line in range(len(candidates))], scoring.sign(kind, size=size)
-
-
-def _sources(lines: Iterable[str], docs: Sequence[str] | None) -> list[Source]:
-    """The source of each line with the source lines before it in its document."""
-    history = SourceHistory()
-    return [history.source(line, None if docs is None else docs[i]) for i, line in enumerate(lines)]
 
 
 def _write(
@@ -255,4 +248,3 @@ VERB = Command(
     EPILOG,
     stray="give the candidates with --candidates FILE FILE or --nbest FILE",
 )
-parser, main = VERB.parser, VERB.main

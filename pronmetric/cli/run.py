@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from pronmetric.checkpoint import config as checkpoint_config
@@ -14,11 +13,11 @@ from pronmetric.cli import output
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.output import Notes
 from pronmetric.errors import PronmetricError
-from pronmetric.pronouns import known_words, languages, tables
+from pronmetric.pronouns import languages, tables
+from pronmetric.pronouns.known_words import check_corpus
 from pronmetric.pronouns.languages import Language
 from pronmetric.results.read import language_code
 from pronmetric.scoring.score import Counts
-from pronmetric.text import records as record_files
 from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE
 from pronmetric.text.corpus import read as read_lines
 
@@ -27,16 +26,14 @@ if TYPE_CHECKING:
 
     from tqdm import tqdm
 
+    from pronmetric.lab.seq2seq.model import LanguageModel
     from pronmetric.metric import PronounMetric
     from pronmetric.scoring.alternatives import PronounAlternatives
     from pronmetric.scoring.score import SegmentScore
     from pronmetric.signature import Signature
     from pronmetric.text.context import Text
     from pronmetric.text.corpus import Corpus
-    from pronmetric.text.records import Record
 
-CHECKED_LINES = 2000
-"""Lines that are read for the check; most texts then have `known_words.ENOUGH` words."""
 _SAID = {
     COMMON: "the {} of the reference",
     RESPECTIVE: "the {} of each output itself",
@@ -61,16 +58,32 @@ def _locate(model: ModelFlags) -> locate.Location:
     return locate.locate(model.model, allow_network=model.allow_network, storage=model.model_storage_path)
 
 
+def tie_threshold(tie: float | str, model: ModelFlags, *, by: str | None) -> float:
+    """The tie threshold; "auto" is that of the checkpoint for what decides; by None: what its config names.
+
+    Raises:
+        PronmetricError: there is no such checkpoint, or it has no tie threshold.
+    """
+    if not isinstance(tie, str):
+        return tie
+    place = _locate(model)
+    config = checkpoint_config.read(place.folder / locate.CONFIG)
+    decision = checkpoint_config.decision_of(config, by, name=place.name)
+    return checkpoint_config.tie_threshold(config, name=place.name, by=decision)
+
+
+def choose_decision(by: str | None, model: ModelFlags, config: Mapping[str, Any]) -> str:
+    """What decides between two texts: `by` (--by), else what the checkpoint's config names.
+
+    Raises:
+        PronmetricError: the checkpoint does not give it.
+    """
+    return checkpoint_config.decision_of(config, by, name=model.model or locate.DEFAULT)
+
+
 def load_language(model: ModelFlags) -> Language:
     """The language of the texts that the checkpoint of --model scores."""
     return checkpoint_config.language_of(load_config(model))
-
-
-def note_english_figures(config: Mapping[str, Any] | None, note: Notes) -> None:
-    """Note that figures by pronoun are of English, where the checkpoint scores another language."""
-    own = languages.ENGLISH if config is None else checkpoint_config.language_of(config)
-    if not own.ruled:
-        note(f"kinds and numbers of pronouns, and simple baselines, are those of English; the model scores {own.code}")
 
 
 def of_result(model: ModelFlags, signature: str) -> ModelFlags:
@@ -127,6 +140,14 @@ def load_metric(model: ModelFlags, note: Notes) -> PronounMetric:
     if (caveat := checkpoint_config.caveat(loaded.config)) is not None:
         note(f"checkpoint {loaded.name}: {caveat}")
     return loaded
+
+
+def load_language_model(folder: str, model: ModelFlags) -> LanguageModel:
+    """The language model in a folder, on the device and with the precision of the flags; it has no int8."""
+    from pronmetric.lab.seq2seq.model import LanguageModel
+
+    precision = "32" if model.precision == "int8" else model.precision or "32"
+    return LanguageModel(folder, precision=precision, gpus=model.gpus)
 
 
 def needs_source(model: ModelFlags) -> bool | None:
@@ -226,38 +247,6 @@ def _read_dataset(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
 def _read_files(texts: TextFlags, note: Notes) -> Corpus:
     files = texts.translations or ()
     return read_lines(files, note, references=texts.references or (), source=texts.sources, docids=texts.docids)
-
-
-def check_texts(named: Mapping[str, Iterable[str]], language: Language, note: Notes, *, strict: bool) -> None:
-    """Note texts, by the name of their file or system, that do not look like `language`.
-
-    Raises:
-        PronmetricError: there are such texts, and `strict`.
-    """
-    for name, texts in named.items():
-        doubt = known_words.doubt(texts, language)
-        if doubt is not None and strict:
-            raise PronmetricError(f"{name}: {doubt}; give texts in {language.code}, or leave out --strict")
-        if doubt is not None:
-            note(f"{name}: {doubt}")
-
-
-def check_records(
-    records: Iterator[Record], total: int | None, name: str, language: Language, note: Notes, *, strict: bool
-) -> Iterator[Record]:
-    """The records of --jsonl, after a check of the first; see `check_texts`. total: their number, None if unknown."""
-    ahead = CHECKED_LINES if total is not None else record_files.AHEAD  # a pipe may wait for an answer
-    first = list(islice(records, ahead))
-    check_texts({name: [record.text.text for record in first]}, language, note, strict=strict)
-    return chain(first, records)
-
-
-def check_corpus(corpus: Corpus, language: Language, note: Notes, *, strict: bool) -> None:
-    """Check the first lines of each system and reference; see `check_texts`."""
-    rows = list(islice(corpus.rows(), CHECKED_LINES))
-    named = {name: [row.texts[k] for row in rows] for k, name in enumerate(corpus.systems)}
-    named |= {name: [row.references[k] for row in rows] for k, name in enumerate(corpus.references)}
-    check_texts(named, language, note, strict=strict)
 
 
 def choose_context(

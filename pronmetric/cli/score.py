@@ -8,15 +8,13 @@ from itertools import repeat
 from typing import Any
 
 from pronmetric.cli import flags, output
-from pronmetric.cli.also import also_flag, check_language, note_system_table
-from pronmetric.cli.config_file import ConfiguredCommand
-from pronmetric.cli.flags import ScoringFlags
+from pronmetric.cli.flags import ConfiguredCommand, ScoringFlags
 from pronmetric.cli.parser import UsageError, flag, number, whole
 from pronmetric.cli.run import (
     ScoringRun,
     announce_context,
-    check_records,
     choose_context,
+    choose_decision,
     load_config,
     load_language,
     needs_source,
@@ -24,8 +22,10 @@ from pronmetric.cli.run import (
     signed_references,
 )
 from pronmetric.errors import PronmetricError
-from pronmetric.lab.baselines.corpus_scores import SystemBaselines, format_systems
+from pronmetric.lab.baselines.corpus_scores import SystemBaselines, format_systems, format_units
+from pronmetric.lab.baselines.reference_based import check_language
 from pronmetric.output.display import visible
+from pronmetric.pronouns.known_words import check_records
 from pronmetric.report.score_text import format_score, note_system
 from pronmetric.results import mqm, write
 from pronmetric.results.mqm import Severities
@@ -91,7 +91,7 @@ class ScoreFlags(ScoringFlags):
         metavar="N",
         help="accepted and not used: nothing is drawn",
     )
-    also: Sequence[str] | None = also_flag()
+    also: Sequence[str] | None = flags.also_flag()
     to_mqm: str | None = flag(
         group=flags.OUTPUT,
         metavar="FILE",
@@ -154,7 +154,7 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
     tallies = [SystemTally(name, references) for name in corpus.systems]
     size = scoring.metric.context_size
     columns = write.score_columns(references, baselines)
-    decision = write.decision_entry(flags.choose_decision(None, model, config), TIE_THRESHOLD)
+    decision = write.decision_entry(choose_decision(None, model, config), TIE_THRESHOLD)
     say = output.Lines(out.to_json, out.to_tsv, out.to_mqm)
     with (
         Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=columns) as writer,
@@ -196,7 +196,11 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
         note_system(result.name, result.score, note.detail, side="reference" if by_reference else "source")
     if also is not None:
         say(f"\n{format_systems(also, [result.score for result in results])}")
-        note_system_table(also, note)
+        note.detail(f"in brackets: {format_units(also)}")
+        if also.without_reference:
+            note(f"left out of --also: {also.without_reference} segments without a reference")
+        for name, signature in also.scorer.signatures().items():
+            note.detail(f"signature of {name}: {signature}")
         if len(corpus.references) > 1:
             note(f"--also uses only the first reference, {corpus.references[0]}")
     scoring.finish()
@@ -242,4 +246,3 @@ def _score_records(task: ScoreFlags, name: str, note: output.Notes) -> None:
 
 
 VERB = ConfiguredCommand("score", ScoreFlags, run, DESCRIPTION, EPILOG, stray=flags.stray_output, refused=flags.REFUSED)
-parser, main = VERB.parser, VERB.main

@@ -78,4 +78,3 @@ def run(task: ServeFlags) -> None:
 
 
 VERB = Command("serve", ServeFlags, run, DESCRIPTION, EPILOG, stray="the server takes its texts from requests")
-parser, main = VERB.parser, VERB.main

@@ -85,4 +85,3 @@ def run(task: SoftLabelsFlags) -> None:
 
 
 VERB = Command("soft-labels", SoftLabelsFlags, run, DESCRIPTION, EPILOG)
-parser, main = VERB.parser, VERB.main

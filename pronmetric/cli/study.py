@@ -554,4 +554,3 @@ VERB = Group(
         ),
     ],
 )
-parser, main = VERB.parser, VERB.main

@@ -12,7 +12,6 @@ from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
 from pronmetric.cli.run import (
     ScoringRun,
-    check_records,
     choose_context,
     load_config,
     load_language,
@@ -20,12 +19,12 @@ from pronmetric.cli.run import (
     note_boundaries,
     read_corpus,
 )
+from pronmetric.pronouns.known_words import check_records
 from pronmetric.results import write
-from pronmetric.scoring.alternatives import THRESHOLD, TOP, PronounAlternatives
+from pronmetric.scoring.alternatives import THRESHOLD, TOP, Tally
 from pronmetric.text import records as records_file
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE, Text
-from pronmetric.text.corpus import Corpus
 
 TEXTS = "texts (UTF-8, also gzip)"
 DESCRIPTION = f"""List doubtful pronouns of translations into English, or the language of --model, with alternatives.
@@ -138,7 +137,7 @@ def run(task: SuggestFlags) -> None:
         config = load_config(model)
         size = config["context_size"]
         kind = choose_context(texts.context, config, COMMON if corpus.references else RESPECTIVE, note)
-        records, total = _lines(corpus, kind, size), corpus.segments
+        records, total = records_file.of_corpus(corpus, kind, size=size), corpus.segments
         note_boundaries(kind, corpus.documents, note)
         said = kind
     scoring = ScoringRun(model, task.out, note)
@@ -165,25 +164,6 @@ def run(task: SuggestFlags) -> None:
     scoring.finish()
 
 
-class Tally:
-    """The number of texts, of listed pronouns, and of pronouns with a better form."""
-
-    def __init__(self) -> None:
-        self.texts = self.pronouns = self.better = 0
-
-    def add(self, places: Sequence[PronounAlternatives]) -> None:
-        """Count one text."""
-        self.texts += 1
-        self.pronouns += len(places)
-        self.better += sum(bool(place.better(1)) for place in places)
-
-
-def _lines(corpus: Corpus, kind: str, size: int) -> Iterator[records_file.Record]:
-    """The lines of the file, each with its context."""
-    for line, (row, contexts) in enumerate(corpus.in_context(kind, size=size)):
-        yield records_file.Record(line, Text(contexts[0][0], row.texts[0], row.evidence))
-
-
 VERB = Command(
     "suggest",
     SuggestFlags,
@@ -192,4 +172,3 @@ VERB = Command(
     EPILOG,
     stray="give one system output with -t FILE, or records with --jsonl FILE",
 )
-parser, main = VERB.parser, VERB.main

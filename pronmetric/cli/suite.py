@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pronmetric.cli import flags, output, suite_all, suite_build
+from pronmetric.cli import flags, output, suite_build
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.parser import (
     Command,
@@ -24,25 +26,37 @@ from pronmetric.cli.parser import (
     unset,
     whole,
 )
-from pronmetric.cli.run import ScoringRun
-from pronmetric.cli.suite_all import BaselineFlags
+from pronmetric.cli.run import ScoringRun, load_language_model
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
+from pronmetric.lab.baselines.comet import Comet
+from pronmetric.lab.baselines.reference_based import BLEU, CHRF, get_baseline
 from pronmetric.lab.nmt.settings import is_model
-from pronmetric.lab.suites import bleu, cai_xiong, ctxpro
+from pronmetric.lab.suites import bleu, cai_xiong, catalogue, ctxpro, overview
 from pronmetric.lab.suites import export as suite_export
 from pronmetric.lab.suites import figures as suite_figures
 from pronmetric.lab.suites.catalogue import SUITES
 from pronmetric.lab.suites.contrapro import PRONOUNS
-from pronmetric.lab.suites.contrastive import Item, Judged, Judging, Reading, Suite
+from pronmetric.lab.suites.contrastive import (
+    About,
+    Item,
+    Judged,
+    Judging,
+    Reading,
+    Suite,
+    for_pronouns,
+    judge_file,
+    texts_of,
+)
 from pronmetric.lab.suites.export import MANY, MODES, NONE, Concatenation
+from pronmetric.lab.suites.overview import Metric
 from pronmetric.output import targets
-from pronmetric.report.text import table
+from pronmetric.pronouns.known_words import check_texts
 from pronmetric.text.strict_json import plain
 
 if TYPE_CHECKING:
     from pronmetric.lab.nmt.translator import Translator
-    from pronmetric.lab.seq2seq.model import TranslationModel
+    from pronmetric.lab.seq2seq.model import LanguageModel, TranslationModel
 
 DESCRIPTION = """Run published test suites of pronouns and discourse in translation on scores, on translations, on a
 translation model, or on pronmetric itself. Nothing is downloaded: a suite is read from the file of its authors."""
@@ -54,14 +68,8 @@ EPILOG = """examples:
   pronmetric suite compare nmt.json other.json"""
 
 
-CLPP = (
-    "clpp",
-    "en-de, en-fr, de-en, fr-en, es-en",
-    "cross-lingual pronoun prediction (WMT16, DiscoMT)",
-    "predictions, by `pronmetric clpp score`",
-)
-
-
+ALL = "ALL"
+"""The name of all sets of a file."""
 SHOW = "Describe a suite: its file, how it is scored, its options; with --set, the counts of a set."
 
 
@@ -78,22 +86,15 @@ class ShowFlags(Flags):
 
 def run_list(_: ListFlags) -> None:
     """Print a table of the suites."""
-    abouts = [suite.ABOUT for suite in SUITES.values()]
-    rows = [(about.name, about.languages, about.phenomena, ", ".join(about.judged)) for about in abouts]
-    print(table(("suite", "languages", "phenomena", "judged"), [*rows, CLPP], left=range(4)))
+    print(catalogue.format_list())
 
 
 def run_show(task: ShowFlags) -> None:
     """Print the description of a suite and the counts of a set."""
     suite = SUITES[task.name]
-    print(f"{suite.ABOUT.title}\n{suite.ABOUT.languages}: {suite.ABOUT.phenomena}\n\n{suite.ABOUT.text}")
-    if task.set is None:
-        return
-    items = suite.read(task.set, Reading())
-    print(f"\n{task.set}: {len(items)} items, {sum(len(item.candidates) for item in items)} candidates")
-    counts = Counter((name, group) for item in items for name, group in item.groups.items())
-    rows = [(name, group, count) for (name, group), count in sorted(counts.items())]
-    print(table(("break-down", "group", "items"), rows, left=(0, 1)))
+    print(catalogue.format_about(suite))
+    if task.set is not None:
+        print(f"\n{catalogue.format_counts(suite.read(task.set, Reading()), file=task.set)}")
 
 
 EXPORT = """Write what has to be scored: one line for each candidate of each item.
@@ -239,12 +240,19 @@ class Seq2seqFlags(Flags):
             raise UsageError("--prompt: expected {source} in it; an empty prompt scores the target alone")
 
 
+class BaselineFlags(Flags):
+    """The baselines of ALL besides BLEU and chrF."""
+
+    language_model: str | None = flag(
+        "--language-model", metavar="FOLDER", help="a causal language model, as in `pronmetric evaluate`"
+    )
+    comet: str | None = flag(metavar="FILE", help="a checkpoint of COMET (.ckpt), where unbabel-comet is installed")
+
+
 class ScoreFlags(SetFlags):
     """The set, what is judged on it, and what is written."""
 
-    name: str = argument(
-        choices=[*SUITES, suite_all.ALL], metavar="NAME", help=f"{', '.join(SUITES)}; {suite_all.ALL}: see below"
-    )
+    name: str = argument(choices=[*SUITES, ALL], metavar="NAME", help=f"{', '.join(SUITES)}; {ALL}: see below")
     judged: JudgedFlags = part(JudgedFlags, "what is judged (see below)")
     judging: JudgingFlags = part(JudgingFlags, "judging")
     by_seq2seq: Seq2seqFlags = part(Seq2seqFlags, "--seq2seq")
@@ -270,7 +278,7 @@ class ScoreFlags(SetFlags):
 
     def check(self) -> None:
         """Refuse several things to judge or none, and flags of another one."""
-        if self.name == suite_all.ALL:
+        if self.name == ALL:
             self._check_all()
             return
         if self.baselines != unset(BaselineFlags):
@@ -316,15 +324,8 @@ class ScoreFlags(SetFlags):
 
 def run_score(task: ScoreFlags) -> None:
     """Judge, print the figures, and write the files that are asked for."""
-    if task.name == suite_all.ALL:
-        suite_all.run(
-            task.set,
-            context=task.context,
-            model=task.model,
-            baselines=task.baselines,
-            out=task.out,
-            strict=task.strict,
-        )
+    if task.name == ALL:
+        _score_all(task)
         return
     model, given = task.model.model, task.judged
     inputs = (
@@ -368,7 +369,7 @@ def _judge(task: ScoreFlags, note: output.Notes) -> tuple[Judged, str]:
     items = suite.read(task.set, Reading(task.documents, task.context, texts=False))
     surplus = compat and suite.ABOUT.ignores_surplus
     scores = suite_export.read_scores(file, items, maximize=task.judging.maximize, compat=compat, surplus=surplus)
-    return suite_all.judge(suite, items, scores, task.judging.judging, file=task.set), f"scores {file}"
+    return judge_file(suite, items, scores, task.judging.judging, file=task.set), f"scores {file}"
 
 
 def _judge_translations(task: ScoreFlags) -> tuple[Judged, str]:
@@ -389,7 +390,7 @@ def _judge_by_model(task: ScoreFlags, note: output.Notes) -> tuple[Judged, str]:
     folder = task.judged.seq2seq
     items, values, scored_by = _by_pronmetric(task, note) if folder is None else _by_seq2seq(task, folder, note)
     scores = suite_export.cut(values, items, task.set)
-    return suite_all.judge(task.suite, items, scores, task.judging.judging, file=task.set), scored_by
+    return judge_file(task.suite, items, scores, task.judging.judging, file=task.set), scored_by
 
 
 def _by_pronmetric(task: ScoreFlags, note: output.Notes) -> tuple[Sequence[Item], list[float], str]:
@@ -397,7 +398,7 @@ def _by_pronmetric(task: ScoreFlags, note: output.Notes) -> tuple[Sequence[Item]
     read = task.suite.read(task.set, Reading(task.documents, task.context))
     scoring, about = ScoringRun(task.model, task.out, note), task.suite.ABOUT
     code = scoring.metric.language.code
-    items = suite_all.choose_items(read, replace(about, targets=()), code, task.set, note)
+    items = _choose_items(read, replace(about, targets=()), code, task.set, note)
     if not items:
         raise PronmetricError(f"{task.set}: no item is in {code} and of pronouns; give a model of the set's language")
     if task.save_scores is not None and len(items) < len(read):
@@ -408,13 +409,42 @@ def _by_pronmetric(task: ScoreFlags, note: output.Notes) -> tuple[Sequence[Item]
     if not items[0].language and about.targets and code not in about.targets:
         named = ", ".join(about.targets)
         note(f"the published candidates of {about.name} are in {named}; the model scores {code}")
-    values = suite_all.score_pronouns(scoring, items, task.set, note, strict=task.strict)
+    values = _score_pronouns(scoring, items, task.set, note, strict=task.strict)
     note.lengths(scoring.counts)
     if task.save_scores is not None:
         with targets.AtomicFile(task.save_scores) as file:
             file.writelines(f"{value}\n" for value in values)
     signature = scoring.sign("common" if task.context else "none", size=task.context or None)
     return items, values, f"pronmetric, {task.context} sentences of context, {signature}"
+
+
+def _choose_items(items: Sequence[Item], about: About, code: str, file: str, note: output.Notes) -> tuple[Item, ...]:
+    """The items that a metric of pronouns in the language `code` judges; the others are noted."""
+    kept = for_pronouns(items, about, code)
+    if len(kept) < len(items):
+        note(f"{file}: {len(items) - len(kept)} of {len(items)} items are left out: not in {code}, or not of pronouns")
+    return kept
+
+
+def _score_pronouns(
+    scoring: ScoringRun, items: Sequence[Item], file: str, note: output.Notes, *, strict: bool
+) -> list[float]:
+    """The mean probability of each candidate's pronouns; a candidate without one loses.
+
+    Raises:
+        PronmetricError: no candidate has a pronoun.
+    """
+    texts = texts_of(items)
+    check_texts({file: (text.text for text in texts)}, scoring.metric.language, note, strict=strict)
+    with scoring.progress(len(texts)):
+        scores = [segment.score for segment in scoring.stream(texts)]
+    without = sum(score is None for score in scores)
+    if without == len(scores):
+        message = "no candidate has a pronoun that the model knows; the targets must be in its language"
+        raise PronmetricError(f"{file}: {message}")
+    if without:
+        note(f"{file}: {without} of {len(scores)} candidates have no pronoun: they lose against any other")
+    return [-math.inf if score is None else score for score in scores]
 
 
 def _by_seq2seq(task: ScoreFlags, folder: str, note: output.Notes) -> tuple[Sequence[Item], list[float], str]:
@@ -488,6 +518,62 @@ def _own_model(task: ScoreFlags, folder: str) -> Scorer:
     return Scorer(model, model.shape.reads.concatenation, model.shape.system, settings)
 
 
+def _score_all(task: ScoreFlags) -> None:
+    """Judge by all metrics on all sets that the file lists; print the table and write the figures."""
+    file, context, model, baselines, out = task.set, task.context, task.model, task.baselines, task.out
+    models = [path for path in (model.model, baselines.language_model, baselines.comet) if path and Path(path).exists()]
+    targets.check((out.to_json,), read=[file, *models])
+    sets = overview.read_sets(file, SUITES)
+    targets.check((out.to_json,), read=[path for one in sets for path in (one.path, one.documents)])
+    note = out.notes()
+    items = [one.suite.read(one.path, Reading(one.documents, context)) for one in sets]
+    metrics: dict[str, Metric] = {}
+    scoring = None if model.model is None else ScoringRun(model, out, note)
+    if scoring is not None:
+        metrics[scoring.metric.name] = partial(_score_pronouns, scoring, note=note, strict=task.strict)
+    metrics |= _baselines(baselines, model, note)
+    if scoring is None:
+        note.begin()
+    judged = []
+    for one, read in zip(sets, items, strict=True):
+        code = None if scoring is None else scoring.metric.language.code
+        kept = read if code is None else _choose_items(read, one.suite.ABOUT, code, one.path, note)
+        if kept:
+            by_metric = {name: overview.judge(one, kept, metric) for name, metric in metrics.items()}
+            judged.append(overview.Judgments(one, len(kept), len(read) - len(kept), by_metric))
+    if not judged:
+        raise PronmetricError(f"{file}: the model judges no item of these sets; give sets in its language")
+    signature = None
+    if scoring is not None:
+        signature = scoring.sign("common" if context else "none", size=context or None)
+        scoring.finish()
+    output.write_json(out.to_json, overview.to_record(judged, {"context": context, "signature": signature}))
+    print(overview.format_overview(judged))
+
+
+def _baselines(given: BaselineFlags, model: ModelFlags, note: output.Notes) -> dict[str, Metric]:
+    """BLEU and chrF, where sacreBLEU is installed, and those that the flags name."""
+    metrics: dict[str, Metric] = {}
+    if find_spec("sacrebleu") is None:
+        note('BLEU and chrF are left out: sacrebleu is not installed: pip install "pronmetric[peers]"')
+    else:
+        named = {"BLEU": BLEU, "chrF": CHRF}
+        metrics |= {shown: partial(overview.by_reference, get_baseline(name)) for shown, name in named.items()}
+    if given.language_model is not None:
+        reader = load_language_model(given.language_model, model)
+        metrics["language model"] = partial(_score_by_language_model, reader, quiet=note.quiet)
+    if given.comet is not None:
+        metrics["COMET"] = partial(overview.by_comet, Comet(given.comet, gpus=model.gpus))
+    return metrics
+
+
+def _score_by_language_model(reader: LanguageModel, items: Sequence[Item], file: str, *, quiet: bool) -> list[float]:
+    """The log-probability of each candidate after its context."""
+    texts = texts_of(items)
+    with output.bar(quiet, total=len(texts), label="language model") as bar:
+        return [found.total for found in reader.read(texts, advance=bar.update)]
+
+
 COMPARE = """Compare systems that were judged on the same items: difference of accuracy with its 95 % interval
 (Student's t over items), and p of the approximate randomisation, adjusted for all pairs by Holm's method."""
 
@@ -523,8 +609,7 @@ def run_compare(task: CompareFlags) -> None:
     content = {"suite": suites[0], "systems": plain(shares), "differences": plain(differences)}
     if task.subsample is not None:
         wins = ctxpro.subsampled_wins(systems, size=task.subsample, seed=task.seed)
-        title = f"{task.subsample} items, 1000 draws: p that a system beats {task.results[0]}"
-        sections.append(f"{title}\n{table(('system', 'p'), [(name, f'{p:.3f}') for name, p in wins.items()])}")
+        sections.append(ctxpro.format_wins(wins, size=task.subsample, first=task.results[0]))
         content["subsampled"] = wins
     output.write_json(task.to_json, content)
     print("\n\n".join(sections))
@@ -545,4 +630,3 @@ VERB = Group(
         suite_build.GROUP,
     ],
 )
-parser, main = VERB.parser, VERB.main

@@ -1,4 +1,4 @@
-"""`pronmetric train`: train a metric on prepared data."""
+"""`pronmetric train` and `pronmetric pretrain`: a metric from prepared data, an ELMo from plain documents."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from pronmetric.cli.hydra import HydraCommand, given_overrides, named_below
-from pronmetric.data import arrow
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
-from pronmetric.training.development_table import development_table
-from pronmetric.training.settings import Table, Train
+from pronmetric.training.settings import Pretrain, Table, Train
 
-DESCRIPTION = """Train the metric on the output of `pronmetric prepare` (data.dir=DIR;
+TRAIN = """Train the metric on the output of `pronmetric prepare` (data.dir=DIR;
 data.dir=[DIR,DIR] with experiment=targets, which trains one scorer of several languages).
 
 Writes to out=DIR: checkpoint/ (for `score --model`), logs (CSV, TensorBoard), and best.ckpt and last.ckpt. The same
@@ -25,7 +23,7 @@ Finished settings are not run again. `pronmetric report tables OUT` shows the fi
 table4/size belong to this sweep."""
 
 
-def _before(settings: Train, jobs: Sequence[Mapping[str, str]]) -> None:
+def _announce_table(settings: Train, jobs: Sequence[Mapping[str, str]]) -> None:
     """For Table 4: draw the sample, and print the number of cells and an estimate of the time."""
     table = settings.table
     if table is None:
@@ -33,25 +31,13 @@ def _before(settings: Train, jobs: Sequence[Mapping[str, str]]) -> None:
     source, root = _check_prepared(settings), Path(settings.out)
     targets.check([], read=[source], folders=[root])
 
-    from pronmetric.training.table4 import grid, sample
+    from pronmetric.training.table4 import grid
 
-    named = [grid.Cell(job["table4/setup"], job["context"], job["head"], int(job["seed"])) for job in jobs]
-    cells = [cell for cell in dict.fromkeys(named) if grid.is_wanted(cell, table)]
-    if not cells:
-        raise PronmetricError("these settings contain no cell of the table (table4/setup=elmo needs table.elmo=FOLDER)")
-    drawn = sample.draw(source, root / grid.DATA, sizes=table.sample.model_dump(), seed=0)
-    pairs = {split: sum(part["pairs"] for part in kinds.values()) for split, kinds in drawn["splits"].items()}
-    left = [cell for cell in cells if not grid.is_finished(cell, root)]
-    if "elmo" in {cell.setup for cell in named} - {cell.setup for cell in cells}:
-        print("left out: table4/setup=elmo, which needs table.elmo=FOLDER of pronmetric pretrain", file=sys.stderr)
-    print(
-        f"{len(cells)} cells, {len(cells) - len(left)} finished; the rest take at most about "
-        f"{grid.minutes(left, table, pairs=pairs):.0f} minutes on two CPU cores",
-        file=sys.stderr,
-    )
+    for line in grid.plan(jobs, table, source=source, root=root):
+        print(line, file=sys.stderr)
 
 
-def _job(settings: Train) -> None:
+def _train(settings: Train) -> None:
     _check_prepared(settings)
 
     from pronmetric.checkpoint import locate
@@ -93,25 +79,18 @@ def _job(settings: Train) -> None:
     for name, value in sorted(result.figures.items()):
         print(f"{name}\t{value:.4f}")
     if settings.source is None:
-        print(development_table(result.figures, _shipped()), file=sys.stderr)
+        from pronmetric.training.development_table import development_table, shipped_figures
+
+        print(development_table(result.figures, shipped_figures()), file=sys.stderr)
     if settings.source is None and settings.head.kind == "logit" and result.calibration is None:
         print("not calibrated: too few natural errors in the development set, or an untrained model", file=sys.stderr)
     print(f"checkpoint {result.folder} ({result.hash})", file=sys.stderr)
 
 
-def _shipped() -> Mapping[str, float]:
-    """The development figures of the shipped checkpoint; none where the installation has no checkpoint."""
-    from pronmetric.checkpoint import config, locate
-
-    try:
-        folder = locate.locate(None).folder
-    except PronmetricError:
-        return {}
-    return config.read(folder / locate.CONFIG)["training"].get("figures", {})
-
-
 def _check_prepared(settings: Train) -> Path:
     """The folder of prepared data, checked; of several the first."""
+    from pronmetric.data import arrow
+
     for folder in settings.data.folders:
         arrow.read_manifest(Path(folder))
     return Path(settings.data.folder)
@@ -122,7 +101,7 @@ def _cell(settings: Train, table: Table) -> None:
     from hydra.core.hydra_config import HydraConfig
     from hydra.types import RunMode
 
-    from pronmetric.training.table4 import grid, sample
+    from pronmetric.training.table4 import grid
 
     if HydraConfig.get().mode != RunMode.MULTIRUN:
         raise PronmetricError("experiment=table4 is a sweep: add --multirun")
@@ -132,9 +111,49 @@ def _cell(settings: Train, table: Table) -> None:
         return
     record = grid.run(settings, table)
     if record is not None:
-        figures = [f"{name}\t{100 * record['test'][kind]['accuracy']:.1f}" for kind, name in sample.KINDS.items()]
-        print("\t".join([cell.name, *figures]), flush=True)
+        print(grid.format_record(cell, record), flush=True)
 
 
-VERB = HydraCommand("train", _job, Train, DESCRIPTION, before=_before)
-parser, main = VERB.parser, VERB.main
+PRETRAIN = """Pretrain an ELMo-like encoder on English documents (data.english=DIR). It is not the official ELMo.
+
+Writes to out=DIR: options.json and weights.hdf5 in AllenNLP's layout (for `pronmetric train encoder=elmo`),
+pretrain.json (its training data and perplexity), logs (CSV, TensorBoard), and best.ckpt and last.ckpt. The same command
+resumes a stopped run from last.ckpt."""
+
+
+def _pretrain(settings: Pretrain) -> None:
+    from data_prep import documents, manifest, passages
+
+    folder, out = Path(settings.data.english), Path(settings.out)
+    files = documents.files(folder)
+    targets.check([], read=[folder, *files], folders=[out])
+
+    from pronmetric.pretrained.elmo import hdf5
+    from pronmetric.training.pretrain import pretrain
+
+    hdf5("to write an ELMo")
+    data = settings.data
+    rows = passages.read_rows(folder, words_of_row=data.row, held_out=data.development_share, seed=settings.seed)
+    (trained, train), (held_out, development) = rows
+    _note(f"{trained} documents to train on ({len(train)} rows), {held_out} held out ({len(development)} rows)")
+    inputs = manifest.hashes(folder, files)
+    result = pretrain(settings, train=train, development=development, inputs=inputs)
+    if result is None:  # the first process of several prints it
+        return
+    record = result.record
+    for name, value in sorted(record["figures"].items()):
+        print(f"{name}\t{value:.2f}")
+    if cut := sum(record["cut"].values()):
+        _note(f"words cut to 48 bytes: {cut}")
+    _note(f"{record['vocabulary']['unknown']:.1%} of the held-out words are unknown, one word to the perplexity")
+    _note(f"encoder=elmo encoder.options={result.options} encoder.weights={result.weights}")
+
+
+def _note(line: str) -> None:
+    print(f"pronmetric pretrain: {line}", file=sys.stderr)
+
+
+VERBS = (
+    HydraCommand("train", _train, Train, TRAIN, before=_announce_table),
+    HydraCommand("pretrain", _pretrain, Pretrain, PRETRAIN),
+)

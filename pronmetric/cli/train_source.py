@@ -80,4 +80,3 @@ def run(task: TrainSourceFlags) -> None:
 
 
 VERB = Command("train-source", TrainSourceFlags, run, DESCRIPTION, EPILOG)
-parser, main = VERB.parser, VERB.main

@@ -17,17 +17,23 @@ of 11 other languages 0 to 7 %. benchmarks/published/pronoun-finder.md has the f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from itertools import chain, islice
 
+from pronmetric.errors import PronmetricError
 from pronmetric.pronouns.closed_class import closed_class
 from pronmetric.pronouns.closed_class import languages as source_languages
 from pronmetric.pronouns.languages import ENGLISH, Language, language
 from pronmetric.pronouns.lexicon import CLASSES as LEXICON
 from pronmetric.pronouns.lexicon import FUNCTION
 from pronmetric.pronouns.tables import codes
+from pronmetric.text.corpus import Corpus
 from pronmetric.text.readable import readable
+from pronmetric.text.records import AHEAD, Record
 
+CHECKED_LINES = 2000
+"""Lines that are read for a check; most texts then have `ENOUGH` words."""
 FEWEST, MANY, ENOUGH = 20, 200, 20_000
 """Words: fewer are not judged; enough to judge without a rival; those that are read of a file."""
 LEAST = 0.15  # between the 1 % quantiles: 24 % of six English lines, 16 % of six lines in another language
@@ -91,6 +97,46 @@ def doubt(texts: Iterable[str], own: Language) -> str | None:
     for text in texts:
         sample.add(text)
     return sample.doubt()
+
+
+def check_texts(
+    named: Mapping[str, Iterable[str]], language: Language, note: Callable[[str], None], *, strict: bool
+) -> None:
+    """Note texts, by the name of their file or system, that do not look like `language`.
+
+    Raises:
+        PronmetricError: there are such texts, and `strict`.
+    """
+    for name, texts in named.items():
+        said = doubt(texts, language)
+        if said is not None and strict:
+            raise PronmetricError(f"{name}: {said}; give texts in {language.code}, or leave out `strict=True`")
+        if said is not None:
+            note(f"{name}: {said}")
+
+
+def check_records(
+    records: Iterator[Record],
+    total: int | None,
+    name: str,
+    language: Language,
+    note: Callable[[str], None],
+    *,
+    strict: bool,
+) -> Iterator[Record]:
+    """The records of a file, after a check of the first; see `check_texts`. total: their number, None if unknown."""
+    ahead = CHECKED_LINES if total is not None else AHEAD  # a pipe may wait for an answer
+    first = list(islice(records, ahead))
+    check_texts({name: [record.text.text for record in first]}, language, note, strict=strict)
+    return chain(first, records)
+
+
+def check_corpus(corpus: Corpus, language: Language, note: Callable[[str], None], *, strict: bool) -> None:
+    """Check the first lines of each system and reference; see `check_texts`."""
+    rows = list(islice(corpus.rows(), CHECKED_LINES))
+    named = {name: [row.texts[k] for row in rows] for k, name in enumerate(corpus.systems)}
+    named |= {name: [row.references[k] for row in rows] for k, name in enumerate(corpus.references)}
+    check_texts(named, language, note, strict=strict)
 
 
 @cache

@@ -52,6 +52,19 @@ class PronounAlternatives(NamedTuple):
         return tuple(sorted(found, key=lambda other: not other.agrees)[:top])
 
 
+class Tally:
+    """The number of texts, of pronouns with alternatives, and of those with a better form."""
+
+    def __init__(self) -> None:
+        self.texts = self.pronouns = self.better = 0
+
+    def add(self, places: Sequence[PronounAlternatives]) -> None:
+        """Count one text."""
+        self.texts += 1
+        self.pronouns += len(places)
+        self.better += sum(bool(place.better(1)) for place in places)
+
+
 class Variant(NamedTuple):
     """A text with one pronoun replaced: the form, as it would be written, whether it agrees, and the text."""
 

@@ -107,6 +107,12 @@ class History:
         return found
 
 
+def sources_of(lines: Iterable[str], docs: Sequence[Hashable] | None = None) -> list[Source]:
+    """Each line of the source with the source lines before it in its document; see `previous`."""
+    history = SourceHistory()
+    return [history.source(line, None if docs is None else docs[place]) for place, line in enumerate(lines)]
+
+
 def previous(
     lines: Iterable[str], docs: Iterable[Hashable] | None = None, *, size: int = CONTEXT_SIZE
 ) -> Iterator[str]:

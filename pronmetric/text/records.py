@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from pronmetric.errors import InputError
 from pronmetric.text import streams, strict_json
 from pronmetric.text.context import Text, text_of
+from pronmetric.text.corpus import Corpus
 from pronmetric.text.entry import Entry, parse
 from pronmetric.text.lines import decode_lines, iter_lines
 
@@ -45,6 +46,12 @@ def read(name: str, *, with_source: bool | None = False) -> tuple[Iterator[Recor
     if not ahead:
         raise InputError("is empty; expected one JSON object a line", file=shown_name)
     return chain(ahead, records), len(ahead) if len(ahead) < AHEAD else None
+
+
+def of_corpus(corpus: Corpus, kind: str, *, size: int) -> Iterator[Record]:
+    """The lines of the first system as records, each in its context of this kind; see `Corpus.in_context`."""
+    for line, (row, contexts) in enumerate(corpus.in_context(kind, size=size)):
+        yield Record(line, Text(contexts[0][0], row.texts[0], row.evidence))
 
 
 def record_of(value: Any, *, file: str, line: int, with_source: bool | None = False) -> Record:

@@ -42,6 +42,12 @@ def stdin() -> BinaryIO:
     return sys.stdin.buffer
 
 
+def open_stdout() -> None:
+    """Write UTF-8 to stdout whatever the locale; bytes of file names that are not UTF-8 pass unchanged."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+
+
 def discard_stdout() -> None:
     """Send what is still unwritten nowhere, so that Python does not complain at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

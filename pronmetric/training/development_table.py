@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from pronmetric.checkpoint import config, locate
+from pronmetric.errors import PronmetricError
 from pronmetric.eval.decision import PREFERENCE
 from pronmetric.report.text import table
 
@@ -49,3 +51,12 @@ def _rows(figures: Mapping[str, float], shipped: Mapping[str, float]) -> Iterato
 
 def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f}"
+
+
+def shipped_figures() -> Mapping[str, float]:
+    """The development figures of the shipped checkpoint; none where the installation has no checkpoint."""
+    try:
+        folder = locate.locate(None).folder
+    except PronmetricError:
+        return {}
+    return config.read(folder / locate.CONFIG)["training"].get("figures", {})

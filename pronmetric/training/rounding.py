@@ -30,7 +30,7 @@ def round_checkpoint(folder: Path, out: Path, *, bits: int, data: Path | None, r
     Args:
         folder: the checkpoint.
         out: the folder to write.
-        bits: one of `low_bit.BITS`.
+        bits: one of `shards.BITS`.
         data: the prepared folder whose development split calibrates the rounded weights and chooses its tie thresholds
             and what decides. None: those of before are kept.
         reader: a checkpoint with a reader of sources for other weights. The copy has that reader, joined anew to these

@@ -165,6 +165,14 @@ def _describe(baseline: ReferenceBaseline, counts: Counts | None) -> dict[str, A
     }
 
 
+def format_units(baselines: SystemBaselines) -> str:
+    """The units of the numbers in brackets of `format_systems`."""
+    units: dict[str, list[str]] = {"pronouns": [OURS]}
+    for baseline in baselines.scorer.baselines:
+        units.setdefault(baseline.unit, []).append(baseline.name)
+    return "; ".join(f"{unit} ({', '.join(names)})" for unit, names in units.items())
+
+
 def format_systems(baselines: SystemBaselines, learned: Sequence[SystemScore]) -> str:
     """All scores of all systems with their numbers of instances, the learned score first."""
     rows: list[list[object]] = []

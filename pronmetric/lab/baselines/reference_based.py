@@ -19,10 +19,11 @@ from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from pronmetric.errors import MissingExtra
+from pronmetric.errors import MissingExtra, PronmetricError
 from pronmetric.lab.baselines import apt, autoprf
 from pronmetric.pronouns import finder
 from pronmetric.pronouns.finder import Occurrence, form_of
+from pronmetric.pronouns.languages import Language
 from pronmetric.text.words import Word, words
 
 APT, AUTOPRF, BLEU, CHRF, EXACT = NAMES = ("apt", "autoprf", "bleu", "chrf", "exact")
@@ -31,6 +32,21 @@ REFERENCE_PRONOUNS, ALIGNED, SEGMENTS = "reference pronouns", "aligned reference
 Counts = tuple[int, ...]
 _WEIGHTS = {1: 1.0, 2: 0.0, 3: 0.0, 4: 0.0}
 _RULES = apt.Rules(listed=frozenset(finder.FORMS))
+
+
+def check_language(names: Sequence[str], language: Language) -> None:
+    """Refuse baselines of English pronouns for texts in another language.
+
+    Raises:
+        PronmetricError: there are such.
+    """
+    wrong = [name for name in names if name in OF_PRONOUNS]
+    if wrong and not language.ruled:
+        rest = ", ".join(name for name in NAMES if name not in OF_PRONOUNS)
+        raise PronmetricError(
+            f"`also={','.join(wrong)}`: they count English pronouns, and the checkpoint scores {language.code}; "
+            f"expected some of {rest}"
+        )
 
 
 class SegmentWords(NamedTuple):

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 from pronmetric.lab.clpp.data import OTHER, SLOT, TASKS, Line, Task
 from pronmetric.lab.clpp.score import Score, tally
+from pronmetric.report.text import table
 
 MOST, KEPT = 5000, 200
 """Where a line has more than MOST hypotheses, the KEPT best ones are kept."""
@@ -99,6 +100,12 @@ def tune(
         )
         for penalty in penalties
     }
+
+
+def format_tuned(scores: Mapping[float, Score]) -> str:
+    """The table of the scores of `tune`."""
+    rows = [(f"{penalty:.1f}", f"{got.macro.recall:.2f}", f"{got.accuracy:.2f}") for penalty, got in scores.items()]
+    return table(("none penalty", "macro R", "accuracy"), rows)
 
 
 def sentences(lines: Sequence[Line], task: Task) -> list[list[str]]:

@@ -33,6 +33,7 @@ from pronmetric.lab.clpp.language_models import Ngrams
 from pronmetric.lab.clpp.score import Score, tally
 from pronmetric.lab.clpp.slots import balanced_weights
 from pronmetric.output.targets import AtomicFile
+from pronmetric.report.text import table
 from pronmetric.text import strict_json
 
 CONFIG, WEIGHTS, NAMES = "clpp.yaml", "model.safetensors", "features.json"
@@ -236,6 +237,20 @@ class Fitted(NamedTuple):
     chosen: float
     scores: dict[float, Score]
     unfinished: list[float]
+
+
+def format_fitted(fitted: Fitted, kind: str) -> str:
+    """The table of the scores of a classifier of this kind."""
+    rows = [
+        (f"{value:g}", f"{got.macro.recall:.2f}", f"{got.macro_in_gold.recall:.2f}", f"{got.accuracy:.2f}")
+        for value, got in fitted.scores.items()
+    ]
+    return table((strength(kind), "macro R", "macro R of gold classes", "accuracy"), rows)
+
+
+def strength(kind: str) -> str:
+    """The name of what `train` chooses."""
+    return "leaf" if kind == "forest" else "C"
 
 
 def train(task: Task, options: FeatureOptions, lines: Sequence[Line], development: Sequence[Line], out: Path) -> Fitted:

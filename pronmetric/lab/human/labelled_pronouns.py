@@ -17,6 +17,7 @@ from pronmetric.eval.resampling import shuffle_contexts
 from pronmetric.lab.human.judged_pairs import check_ids
 from pronmetric.lab.human.pair_sets import SHUFFLED
 from pronmetric.report.text import percent, table
+from pronmetric.scoring.score import SegmentScore
 from pronmetric.text import strict_json
 from pronmetric.text.context import NONE, Text, text_of
 from pronmetric.text.entry import Entry
@@ -52,6 +53,11 @@ def is_record(line: str) -> bool:
     except ValueError:
         return False
     return isinstance(record, dict) and record.keys() >= KEYS
+
+
+def score_of(pronoun: LabelledPronoun, segment: SegmentScore) -> float | None:
+    """The score of the found pronoun that overlaps the labelled one; None where the finder finds none."""
+    return next((p.score for p in segment.pronouns if p.start < pronoun.end and p.end > pronoun.start), None)
 
 
 def read(path: str | Path) -> list[LabelledPronoun]:

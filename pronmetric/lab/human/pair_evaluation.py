@@ -93,6 +93,14 @@ def seen_by(config: Mapping[str, object]) -> PronounPairs | None:
     return _with_counts(table) if isinstance(table, Mapping) else None
 
 
+def training_testsets(config: Mapping[str, Any]) -> Sequence[str]:
+    """The WMT test sets that a checkpoint was trained on, as far as its config names them."""
+    try:
+        return tuple(config["training"]["data"]["splits"]["train"]["testsets"])
+    except (KeyError, TypeError):
+        return ()
+
+
 def _with_counts(table: Mapping[str, Mapping[str, float]]) -> PronounPairs:
     return frozenset((form, wrong) for form, row in table.items() for wrong, count in row.items() if count > 0)
 

@@ -247,6 +247,13 @@ def percent(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f} %"
 
 
+def format_table(figures: Agreements, variant: Variant) -> str:
+    """The agreement of the raters of a table, after its numbers and categories."""
+    names = ", ".join(figures.categories)
+    head = f"{figures.ac1.items} items, {len(figures.raters)} raters, {figures.ac1.categories} categories: {names}"
+    return f"{head}\n{format_coefficients(figures, variant)}"
+
+
 def format_pairs(figures: PairAgreement, variant: Variant, *, tie: float) -> str:
     """All figures of judged pairs; `tie` is the tie threshold of the metric."""
     text = [

@@ -14,6 +14,7 @@ from typing import Any, NoReturn, Protocol
 from pronmetric.alignment.links import from_pharaoh
 from pronmetric.errors import InputError
 from pronmetric.text import strict_json
+from pronmetric.text.context import Source, Text, join
 from pronmetric.text.entry import Entry, kind
 from pronmetric.text.entry import read as read_entries
 from pronmetric.text.lines import read_lines
@@ -143,6 +144,14 @@ class Suite(Protocol):
         """The verdicts on generated translations."""
 
 
+def judge_file(suite: Suite, items: Sequence[Item], scores: Sequence[Scores], judging: Judging, *, file: str) -> Judged:
+    """The suite's verdicts; an error names the set's file."""
+    try:
+        return suite.judge(items, scores, judging)
+    except InputError as error:
+        raise error if error.file else InputError(str(error), file=file) from None
+
+
 def strict_verdicts(items: Sequence[Item], scores: Sequence[Scores]) -> tuple[Verdict, ...]:
     """The verdicts where the right candidate must be strictly better than every other.
 
@@ -189,6 +198,15 @@ def for_pronouns(items: Sequence[Item], about: About, code: str) -> tuple[Item, 
         for item in items
         if item.of_pronouns and (item.language == code if item.language else code in (about.targets or (code,)))
     )
+
+
+def texts_of(items: Sequence[Item]) -> list[Text]:
+    """The candidates in their contexts, with the source where there is one."""
+    return [
+        Text(join(one.target_context), one.target, Source(one.source, one.source_context) if one.source else None)
+        for item in items
+        for one in item.candidates
+    ]
 
 
 def no_documents(path: str | Path, reading: Reading) -> None:

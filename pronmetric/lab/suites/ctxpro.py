@@ -29,6 +29,7 @@ from pronmetric.lab.suites.contrastive import (
 )
 from pronmetric.lab.suites.other_gender import as_class, class_name
 from pronmetric.pronouns.finder import find
+from pronmetric.report.text import table
 from pronmetric.text.entry import Entry
 from pronmetric.text.lines import iter_lines, read_lines
 
@@ -235,3 +236,9 @@ def subsampled_wins(
     rng = np.random.default_rng(seed)
     sums = np.stack([right[:, rng.permutation(right.shape[1])[:size]].sum(axis=1) for _ in range(draws)])
     return {name: float(1 - (sums[:, k] > sums[:, 0]).mean()) for k, name in enumerate(others, start=1)}
+
+
+def format_wins(wins: Mapping[str, float], *, size: int, first: str) -> str:
+    """The table of `subsampled_wins` over the system `first`."""
+    rows = [(name, f"{p:.3f}") for name, p in wins.items()]
+    return f"{size} items, 1000 draws: p that a system beats {first}\n{table(('system', 'p'), rows)}"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pronmetric.eval.estimates import Estimate
+from pronmetric.lab.baselines.comet import Comet, Translation
+from pronmetric.lab.baselines.reference_based import ReferenceBaseline, SegmentWords
 from pronmetric.lab.suites import figures as suite_figures
-from pronmetric.lab.suites.contrastive import Judged, Suite
+from pronmetric.lab.suites.contrastive import Item, Judged, Judging, Suite, judge_file
+from pronmetric.lab.suites.export import cut
 from pronmetric.lab.suites.figures import Figures, Share
 from pronmetric.report.text import percent, table
 from pronmetric.text.entry import read_table
@@ -17,6 +20,8 @@ from pronmetric.text.entry import read_table
 ALL = "all"
 SUITE, SET, DOCUMENTS = "suite", "set", "documents"
 _EXPECTED = "a TSV file of sets"
+Metric = Callable[[Sequence[Item], str], list[float] | None]
+"""The score of each candidate of a set's items, higher is better; None where the items lack what it needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,30 @@ def read_sets(path: str | Path, suites: Mapping[str, Suite]) -> list[SetFile]:
         documents = row.get(DOCUMENTS)
         sets.append(SetFile(suite, str(folder / row.string(SET)), str(folder / documents) if documents else None))
     return sets
+
+
+def by_reference(baseline: ReferenceBaseline, items: Sequence[Item], file: str) -> list[float] | None:
+    """BLEU or chrF of each candidate; None where an item has no reference beside its candidates."""
+    if not all(item.reference for item in items):
+        return None
+    segments = [SegmentWords(item.reference, one.target, (), (), ()) for item in items for one in item.candidates]
+    return [baseline.segment(baseline.count(segment)) or 0.0 for segment in segments]
+
+
+def by_comet(comet: Comet, items: Sequence[Item], file: str) -> list[float] | None:
+    """The scores of COMET; None where an item has no source, or no reference that the checkpoint needs."""
+    rows = [Translation(one.source, one.target, item.reference) for item in items for one in item.candidates]
+    if not all(row.source and (row.reference or not comet.needs_reference) for row in rows):
+        return None
+    return comet.score(rows)
+
+
+def judge(one: SetFile, items: Sequence[Item], metric: Metric) -> Judged | None:
+    """The verdicts by the metric on the items of a set; None where they lack what it needs."""
+    values = metric(items, one.path)
+    if values is None:
+        return None
+    return judge_file(one.suite, items, cut(values, items, one.path), Judging(), file=one.path)
 
 
 def format_overview(judged: Sequence[Judgments]) -> str:

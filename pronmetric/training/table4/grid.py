@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ import torch
 import pronmetric
 from pronmetric.checkpoint import files
 from pronmetric.data import arrow
-from pronmetric.errors import InputError
+from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.accuracy import decide
 from pronmetric.eval.decision import SCORE
 from pronmetric.text import strict_json
@@ -83,6 +83,35 @@ def minutes(cells: Sequence[Cell], table: Table, *, pairs: Mapping[str, int]) ->
         seconds += cost.cell + setup.epochs * pairs["train"] * cost.pair[with_context] / 1000
         cached[(cell.context, *cost.text)] = 2 * sum(pairs.values()) * cost.text[with_context] / 1000
     return (seconds + sum(cached.values())) / 60
+
+
+def plan(jobs: Sequence[Mapping[str, str]], table: Table, *, source: Path, root: Path) -> Iterator[str]:
+    """Draw the sample, and say which cells of a sweep below `root` are left and how long they take at most.
+
+    jobs: the overrides of each, by their keys. source: the prepared folder.
+
+    Raises:
+        PronmetricError: none of the jobs is a cell.
+    """
+    named = [Cell(job["table4/setup"], job["context"], job["head"], int(job["seed"])) for job in jobs]
+    cells = [cell for cell in dict.fromkeys(named) if is_wanted(cell, table)]
+    if not cells:
+        raise PronmetricError("these settings contain no cell of the table (table4/setup=elmo needs table.elmo=FOLDER)")
+    drawn = sample.draw(source, root / DATA, sizes=table.sample.model_dump(), seed=0)
+    pairs = {split: sum(part["pairs"] for part in kinds.values()) for split, kinds in drawn["splits"].items()}
+    left = [cell for cell in cells if not is_finished(cell, root)]
+    if "elmo" in {cell.setup for cell in named} - {cell.setup for cell in cells}:
+        yield "left out: table4/setup=elmo, which needs table.elmo=FOLDER of pronmetric pretrain"
+    yield (
+        f"{len(cells)} cells, {len(cells) - len(left)} finished; the rest take at most about "
+        f"{minutes(left, table, pairs=pairs):.0f} minutes on two CPU cores"
+    )
+
+
+def format_record(cell: Cell, record: Mapping[str, Any]) -> str:
+    """The accuracy of a finished cell on the pairs of each kind, in percent."""
+    figures = [f"{name}\t{100 * record['test'][kind]['accuracy']:.1f}" for kind, name in sample.KINDS.items()]
+    return "\t".join([cell.name, *figures])
 
 
 def run(settings: Train, table: Table) -> dict[str, Any] | None:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from pronmetric.checkpoint import low_bit
-from pronmetric.checkpoint.low_bit import BITS, rounded, smallest, unpack, values
+from pronmetric.checkpoint.low_bit import rounded, smallest, unpack, values
+from pronmetric.checkpoint.shards import BITS
 
 
 def matrix(rows: int, width: int) -> np.ndarray:

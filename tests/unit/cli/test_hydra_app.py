@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import pytest
 from pydantic import Field
 
-from pronmetric.cli.hydra import run_verb
+from pronmetric.cli.hydra import HydraCommand
 from pronmetric.errors import PronmetricError
 from pronmetric.settings import Record, Settings
 
@@ -83,7 +83,7 @@ class Job:
 
 def run(*argv: str) -> Job:
     job = Job()
-    assert run_verb("work", argv, job, settings=Work, description="Work.") == 0
+    assert HydraCommand("work", job, Work, "Work.").main(argv) == 0
     return job
 
 
@@ -180,7 +180,7 @@ def test_a_fault_of_the_system_names_the_output() -> None:
 def test_a_wrong_override_is_one_line_with_the_cure(argv: list[str], said: str) -> None:
     job = Job()
     with pytest.raises(PronmetricError) as error:
-        run_verb("work", argv, job, settings=Work, description="Work.")
+        HydraCommand("work", job, Work, "Work.").main(argv)
     assert said in str(error.value)
     assert "\n" not in str(error.value)
     assert not job.configs and list(Path.cwd().iterdir()) == []
@@ -209,7 +209,7 @@ def test_a_config_may_name_what_is_swept_and_the_folders(tmp_path: Path) -> None
 
     def start(*argv: str) -> Job:
         job = Job()
-        assert run_verb("work", argv, job, settings=Work, description="W.", before=lambda *each: told.append(each)) == 0
+        assert HydraCommand("work", job, Work, "W.", before=lambda *each: told.append(each)).main(argv) == 0
         return job
 
     job = start("-m", "out=o", "encoder=swept", "optim.lr=2,3")

@@ -19,7 +19,7 @@ def verb(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Sequence[str]],
     """Put a function in the place of the verb `score`."""
 
     def put(function: Callable[[Sequence[str]], int]) -> None:
-        monkeypatch.setattr(cli.importlib, "import_module", lambda name: SimpleNamespace(main=function))
+        monkeypatch.setattr(cli, "load", lambda name: {name: SimpleNamespace(main=function)})
 
     return put
 
@@ -169,9 +169,7 @@ def test_a_wrong_verb_or_flag_is_exit_code_2(argv: list[str], said: str, capsys)
 
 @pytest.mark.parametrize("name", list(cli.VERBS))
 def test_every_verb_has_its_file(name: str) -> None:
-    import importlib
-
-    found = importlib.import_module(f"pronmetric.cli.{name.replace('-', '_')}")
+    found = cli.load(name)[name]
     assert callable(found.main)
     assert found.parser().prog == f"pronmetric {name}"
 

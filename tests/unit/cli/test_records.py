@@ -15,12 +15,12 @@ from pronmetric.cli.parser import (
     UsageError,
     argument,
     flag,
-    format_of,
     part,
     require_one,
     switch,
     whole,
 )
+from pronmetric.cli.report import format_of
 
 EITHER = Exclusive(required=True)
 

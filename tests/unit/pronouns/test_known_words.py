@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pronmetric.cli.output import Notes
-from pronmetric.cli.run import check_texts
 from pronmetric.errors import PronmetricError
-from pronmetric.pronouns.known_words import ENOUGH, KnownWords, doubt
+from pronmetric.pronouns.known_words import ENOUGH, KnownWords, check_texts, doubt
 from pronmetric.pronouns.languages import ENGLISH, language
 
 GERMAN = [
@@ -69,13 +67,8 @@ def test_entities_and_mark_up_are_no_words_and_a_long_file_is_not_read_to_its_en
 
 def test_a_note_or_an_error() -> None:
     notes: list[str] = []
-
-    class Kept(Notes):
-        def __call__(self, message: str) -> None:
-            notes.append(message)
-
     named = {"a.txt": ENGLISH_LINES, "b.txt": GERMAN}
-    check_texts(named, ENGLISH, Kept(quiet=False), strict=False)
+    check_texts(named, ENGLISH, notes.append, strict=False)
     assert len(notes) == 1 and notes[0].startswith("b.txt: do the texts look like en? ")
-    with pytest.raises(PronmetricError, match=r"^b\.txt: do the texts .*give texts in en, or leave out --strict$"):
-        check_texts(named, ENGLISH, Kept(quiet=False), strict=True)
+    with pytest.raises(PronmetricError, match=r"^b\.txt: do the texts .*give texts in en, or leave out `strict=True`$"):
+        check_texts(named, ENGLISH, notes.append, strict=True)

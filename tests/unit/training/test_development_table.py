@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pronmetric.checkpoint import locate
-from pronmetric.cli.train import _shipped
-from pronmetric.training.development_table import development_table
+from pronmetric.training.development_table import development_table, shipped_figures
 
 
 def test_the_figures_stand_beside_those_of_the_shipped_checkpoint() -> None:
@@ -30,11 +29,11 @@ def test_the_figures_stand_beside_those_of_the_shipped_checkpoint() -> None:
 
 
 def test_the_shipped_checkpoint_has_figures() -> None:
-    assert 0.5 < _shipped()["development/noisy"] < 1
+    assert 0.5 < shipped_figures()["development/noisy"] < 1
 
 
 def test_an_installation_without_checkpoints_has_no_shipped_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locate, "_shipped", dict)
-    assert _shipped() == {}
-    text = development_table({"development/noisy": 0.5}, _shipped())
+    assert shipped_figures() == {}
+    text = development_table({"development/noisy": 0.5}, shipped_figures())
     assert any(line.split()[-4:] == ["50.0", "-", "-", "-"] for line in text.splitlines())
