@@ -272,12 +272,12 @@ class _Configs:
 
         try:
             yield
-        except (HydraException, OmegaConfBaseException) as error:
+        except (HydraException, OmegaConfBaseException, ValueError) as error:  # ValueError: a group without a name
             text = f"{error} {error.__cause__ or ''}"
             line = " ".join(text.split("See https://")[0].split())
             try:
                 said = self._name_unknown(overrides)
-            except (HydraException, OmegaConfBaseException):  # the choice of options is itself the error
+            except (HydraException, OmegaConfBaseException, ValueError):  # the choice of options is itself the error
                 said = None
             raise PronmetricError(said or line) from None
 

@@ -105,7 +105,9 @@ def _identity(path: str | Path) -> _Identity:
 
 
 def _folds_case(folder: Path) -> bool:
-    """Whether file names in the folder are case-insensitive, tested with the folder's own name."""
+    """Whether file names in the folder are case-insensitive, tested with the folder's own name; a root has none."""
+    if not folder.name:
+        return False
     swapped = folder.with_name(folder.name.swapcase())
     return swapped.name != folder.name and swapped.exists() and os.path.samefile(swapped, folder)
 

@@ -147,6 +147,7 @@ def test_a_fault_of_the_system_names_the_output() -> None:
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
+        (["=2"], "unknown key ''"),
         (["seeed=2"], "unknown key 'seeed'; did you mean 'seed'?"),
         (["lr=2"], "unknown key 'lr'; did you mean 'optim.lr'?"),
         (["optim.lrr=2"], "unknown key 'optim.lrr'; did you mean 'optim.lr'?"),

@@ -33,6 +33,10 @@ def test_a_link_to_what_is_not_there_yet_is_that_file(here: Path) -> None:
         targets.check(["new", "link"], read=[])
 
 
+def test_a_missing_input_in_the_root_folder_is_another_file_than_the_output() -> None:
+    targets.check(["new"], read=["/no-such-input"])
+
+
 def test_a_device_or_pipe_is_no_file(here: Path) -> None:
     os.mkfifo("pipe")
     targets.check(["/dev/null", "/dev/null", "pipe"], read=["/dev/null", "pipe"])
