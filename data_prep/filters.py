@@ -9,20 +9,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from data_prep.noise import noisy_references
 from pronmetric.errors import InputError
-from pronmetric.pronouns import finder
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Document, Pair
-from pronmetric.source import files as source_files
-from pronmetric.source.evidence import Item, SourceTable
 from pronmetric.text.context import Source, SourceHistory, Text, join
 from pronmetric.text.lines import read_lines
-from pronmetric.text.words import words
 
 Filter = Callable[[str, str], bool]
 """Whether a reference form and a system's form count as an error."""
@@ -39,7 +35,7 @@ _COLUMNS = ("ref_pronoun", "noisy_pronoun", "entry", "ac1", "ref", "tie", "sys")
 
 
 class Reader(NamedTuple):
-    """A reader of sources that judges pairs in place of the tables.
+    """A reader of sources that judges pairs.
 
     name: of its checkpoint, for the manifest. log_odds: those of its probability of a pronoun.
     """
@@ -132,11 +128,10 @@ def sources(documents: Iterable[Document]) -> dict[int, Source]:
     return found
 
 
-def judge(language: str, given: Mapping[int, Source], reader: Reader | None = None) -> Judge | None:
-    """The judge of pairs from a source language: a reader, or the language's table; None without it or sources."""
-    if not given or (reader is None and language not in source_files.shipped()):
+def judge(given: Mapping[int, Source], reader: Reader) -> Judge | None:
+    """The judge of pairs by the source of each segment and a reader; None without sources."""
+    if not given:
         return None
-    log_odds = partial(_by_table, _table(language)) if reader is None else reader.log_odds
 
     def judged(pair: Pair) -> str | None:
         source = given.get(pair.seg)
@@ -145,25 +140,12 @@ def judge(language: str, given: Mapping[int, Source], reader: Reader | None = No
         mismatch = pair.mismatches[0]
         places = ((pair.better, mismatch.ref_start), (pair.worse, mismatch.hyp_start))
         context = join(pair.context)
-        right, wrong = (log_odds(Text(context, text, source), start) for text, start in places)
+        right, wrong = (reader.log_odds(Text(context, text, source), start) for text, start in places)
         if right - wrong <= -EVIDENT:
             return CONTRADICTS
         return ALIKE if min(right, wrong) >= EVIDENT and right - wrong < EVIDENT else None
 
     return judged
-
-
-@cache
-def _table(language: str) -> SourceTable:
-    return source_files.of_language(language)
-
-
-def _by_table(table: SourceTable, text: Text, start: int) -> float:
-    """See `LogOdds`: 0 if there is no pronoun in use."""
-    assert text.source is not None
-    split = words(text.text)
-    found = tuple(pronoun for pronoun in finder.find(text.text, split) if pronoun.start == start)
-    return next((one.log_odds for each in table.evidence([Item(text.source, split, found)]) for one in each), 0.0)
 
 
 def clean_pair(pair: Pair, judged: Judge, counts: Counter[tuple[str, ...]]) -> Pair | None:

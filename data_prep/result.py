@@ -180,9 +180,9 @@ class Result:
 
     def _judge(self, testset: TestSet) -> filters.Judge | None:
         """The judge of training pairs by their source; None if they are not filtered by it."""
-        if self._settings.filter.source == "none":
+        if self._reader is None:
             return None
-        return filters.judge(testset.source, filters.sources(discovery.read(testset)), self._reader)
+        return filters.judge(filters.sources(discovery.read(testset)), self._reader)
 
     def _sort(
         self, pair: Pair, counts: Counter[tuple[str, ...]], judged: filters.Judge | None

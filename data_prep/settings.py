@@ -165,7 +165,7 @@ class Settings(settings.Settings):
         """Refuse an `out` that cannot be written, and what the target language does not have, before reading.
 
         Raises:
-            InputError: `out` is not a prepared folder, or a setting is for English targets only.
+            InputError: `out` is not a prepared folder, a setting is for English targets only, or one lacks another.
         """
         of_english = {
             "filter.source=drop": self.filter.source != "none",
@@ -174,6 +174,10 @@ class Settings(settings.Settings):
         for key, is_given in of_english.items():
             if is_given and not self.language.ruled:
                 raise InputError(f"{key} is for English targets: leave it out with data.target={self.data.target}")
+        if self.filter.source != "none" and self.filter.reader is None:
+            raise InputError(
+                f"filter.source={self.filter.source} needs a reader of sources: add filter.reader=CHECKPOINT"
+            )
         if not self.data.wmt and (self.language.ruled or not self.data.parallel):
             raise InputError(
                 "data.wmt=[]: expected a folder of test sets; data.parallel=FOLDER alone is enough with another target "

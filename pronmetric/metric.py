@@ -15,7 +15,6 @@ from typing import Any, Literal, TypeVar
 from tqdm import tqdm
 
 from pronmetric import __version__
-from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.config import PAIR_HEAD, decision_of, has_pair_head, tie_threshold, trained_in_context
 from pronmetric.checkpoint.files import Checkpoint
@@ -39,7 +38,7 @@ from pronmetric.scoring.missing import count_by_reference
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, tally_segments
 from pronmetric.signature import Signature
 from pronmetric.source import files as source_files
-from pronmetric.source.evidence import SourceTable
+from pronmetric.source.table import SourceTable
 from pronmetric.text import corpus as corpora
 from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE, Text, text_of
 from pronmetric.text.corpus import Corpus
@@ -60,9 +59,9 @@ class PronounMetric:
             vary by some thousandths. "int8" is for the CPU: the encoder is quantised here (some seconds), and scores
             are some thousandths from those in fp32.
         gpus: number of GPUs, 0 for the CPU; None uses one of CUDA if available. Apple's is used only where 1 is given.
-        source_lang: language of the sources, or a file of `pronmetric train-source`. Sources of texts then affect
-            their scores by its table. None: by the checkpoint's reader of sources, if it has one.
-        no_source: sources of texts are ignored.
+        source_lang: language of the sources, or a file of `pronmetric train-source`: missing and surplus pronouns of
+            texts are counted by their sources. It does not affect scores.
+        no_source: sources of texts are ignored; else they affect scores if the checkpoint has a reader of sources.
 
     A copy (`copy.deepcopy`, `pickle`, and so a process pool) loads the checkpoint's files again, with these arguments.
     Scores do not depend on PyTorch's autocast and default type.
@@ -87,8 +86,6 @@ class PronounMetric:
             )
         self.config: Mapping[str, Any] = loaded.config
         self.language: Language = loaded.language
-        if source_lang is not None and checkpoint_config.reads_source(self.config):
-            raise PronmetricError(f"{place.name} reads sources itself, in any language: leave out the source language")
         source = None if source_lang is None else source_files.of_language(source_lang)
         self._gpus, self._source_lang, self._no_source = gpus, source_lang, no_source
         self.name, self.folder = place
@@ -100,11 +97,6 @@ class PronounMetric:
         if self.config.get("source") is not None:
             raise PronmetricError(
                 f"a reader of sources scores nothing by itself: give the checkpoint that {self.folder} stands in"
-            )
-        if source is not None and not self.probability:
-            raise PronmetricError(
-                f"the head {self.config['head']['kind']!r} of {self.name} gives no probabilities, so sources cannot "
-                "count: leave out the source language, or give a checkpoint with head 'logit'"
             )
 
     @classmethod
@@ -170,18 +162,25 @@ class PronounMetric:
 
     @property
     def source(self) -> SourceTable | None:
-        """The table by which sources affect scores; None if they are ignored."""
+        """The table by which missing and surplus pronouns are counted; None without `source_lang`."""
         return self.inference.source
 
     @property
     def reader(self) -> Path | None:
-        """The folder of the reader by which sources affect scores; None: it has none, or they affect them otherwise."""
-        return None if self._no_source or self._source_lang is not None else locate.reader_of(self.folder)
+        """The folder of the reader by which sources affect scores; None if it has none, or sources are ignored."""
+        return None if self._no_source else locate.reader_of(self.folder)
 
     @property
     def with_source(self) -> bool | None:
         """Whether texts must have a source; None: those that have one are scored with it."""
-        return None if self.reader is not None or self.inference.reads_source else self.source is not None
+        if self.source is not None:
+            return True
+        return None if self.reads_source else False
+
+    @property
+    def reads_source(self) -> bool:
+        """Whether a source affects the score of a text."""
+        return self.reader is not None or self.inference.reads_source
 
     def _load_reader(self) -> Checkpoint:
         assert self.reader is not None
@@ -233,10 +232,8 @@ class PronounMetric:
             segment=self.config["segment"],
             word=self.config["word_state"],
             precision=self.precision,
-            **({} if self.source is None else {"source": f"{self.source.language}-{self.source.hash}"}),
             **({"source": f"reader-{self._reader_hash}"} if reads else {}),
             **({"source": "read"} if self.inference.reads_source and has_source else {}),
-            **({} if self.source is None or not has_pair_head(self.config) else {"preference": "without_source"}),
             version=__version__,
             **({} if seed is None else {"seed": seed}),
         )
@@ -253,8 +250,8 @@ class PronounMetric:
 
         Args:
             records: texts; `context` is optional. `source` (str), with the optional `source_context` (previous source
-                sentences), counts if the checkpoint has a reader of sources, and is required if the metric has a source
-                language. Other fields do not affect scores.
+                sentences), affects scores if the checkpoint has a reader of sources, and is required if the metric has
+                a source language. Other fields do not affect scores.
             batch_size: a batch holds 32 pieces per unit, so more short texts or fewer long ones. None: 32, on a GPU
                 1024.
             docs: each record's document (None if unknown), over which the system score has its interval; by default
@@ -290,7 +287,7 @@ class PronounMetric:
         Args:
             translation: the file, plain or gzip.
             reference: one or more references, used as context; with several, scores are the means over them.
-            source: the source, which affects scores if the metric has a source language.
+            source: the source, which affects scores if the checkpoint has a reader of sources.
             docids: the document of each line; without it all lines are one document.
             context: "common" (that of the reference; the default with one), "respective" (that of the translation
                 itself) or "none"; a checkpoint that was trained without context has none by default.
@@ -550,7 +547,7 @@ class PronounMetric:
                 self.inference.stream,
                 batch_size=_checked_batch_size(batch_size),
                 counts=counts,
-                count_reading=False,  # the texts are read, not their variants
+                variants=True,
             ),
             language=self.language,
             below=below,

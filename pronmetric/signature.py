@@ -40,14 +40,6 @@ class Signature:
         """
         return Signature((*self.fields, *Signature.of(**fields).fields))
 
-    def without(self, *names: str) -> Signature:
-        """This signature without these fields.
-
-        >>> str(Signature.of(model="base", tie=0.01).without("tie"))
-        'model:base'
-        """
-        return Signature(tuple(field for field in self.fields if field[0] not in names))
-
     @classmethod
     def parse(cls, line: str) -> Signature:
         """Read what `str` wrote.

@@ -1,13 +1,12 @@
 """Calibration of the pronoun probabilities on held-out references with errors at a natural rate.
 
     python -m benchmarks.checkpoint.calibration --model FOLDER --data PREPARED
-        [--wmt DIR] [--split test] [--source-lang LANG] [--out FILE.json]
+        [--wmt DIR] [--split test] [--out FILE.json]
 
 Every reference sentence of the split's test sets, two sentences of context before it, with its pronouns replaced as
 often as the outputs of WMT22 have another pronoun than the reference (`counts` of the prepared folder's manifest)
 and by the forms that systems put there (its confusion.json). A replaced pronoun is wrong, all others are right.
-`--form study` measures the same in the study set's form (lower-cased, without punctuation). `--source-lang` takes the
-test sets from that language alone, and measures them with their sources and without.
+`--form study` measures the same in the study set's form (lower-cased, without punctuation).
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ class Noised:
 
     @property
     def record(self) -> Record:
-        """The sentence to score; a scorer without a source language ignores its source."""
+        """The sentence to score; a scorer without a reader of sources ignores its source."""
         record = Record(text=self.text, context=list(self.context))
         if self.source is not None:
             record |= Record(source=self.source.text, source_context=list(self.source.before))
@@ -172,19 +171,15 @@ def show(figures: Mapping[str, Any]) -> str:
         [f"{b.low:.3f} .. {b.high:.3f}", b.count, f"{b.probability:.3f}", f"{b.frequency:.3f}"]
         for b in figures["reliability"]
     ]
-    platt, without = figures["platt"], figures.get("without_source")
-    lines = [
+    platt = figures["platt"]
+    lines = (
         pages.table(["probability", "pronouns", "mean", "right"], rows),
         f"expected calibration error {figures['ece']:.4f} ({figures['bins']} equal-mass bins), "
         f"Brier score {figures['brier']:.4f}",
         f"{figures['pronouns']} pronouns, {figures['wrong']} of them wrong (rate drawn {figures['rate']:.4f}), "
         f"{figures['wrong_unscored']} replaced ones unscored",
         f"Platt: logit x {platt.scale:.3f} {platt.bias:+.3f} gives {figures['ece_after_platt']:.4f} (cross-fitted)",
-    ]
-    if without is not None:
-        lines.append(
-            f"without the source: expected calibration error {without['ece']:.4f}, Brier score {without['brier']:.4f}"
-        )
+    )
     return "\n".join(lines)
 
 
@@ -199,26 +194,19 @@ def main() -> None:
     )
     parser.add_argument("--natural", default=NATURAL, metavar="PATTERN", help="test sets that determine the error rate")
     parser.add_argument("--form", choices=("natural", "study"), default="natural")
-    parser.add_argument("--source-lang", metavar="LANG", help="language of the sources, with a table")
     options = parser.parse_args()
     pages.weights_hash(options.model)
     manifest = arrow.read_manifest(options.data)
     table = ConfusionTable.load(options.data / "confusion.json")
     rate = natural_rate(manifest, options.natural)
     testsets = held_out(manifest, options.split)
-    if options.source_lang is not None:
-        testsets = [name for name in testsets if name.rpartition(".")[2].startswith(f"{options.source_lang}-")]
-        if not testsets:
-            raise InputError(f"--source-lang {options.source_lang}: no test set of {options.split} is from it")
     found = sentences(options.wmt or options.shared / "data" / "wmt", testsets)
     if options.form == "study":
         found = in_study_form(found)
-    scorer = scoring.load(options, source_lang=options.source_lang)
+    scorer = scoring.load(options)
     noised = add_noise(found, table, rate=rate, seed=options.seed)
     figures = measure(scorer, noised, seed=options.seed)
     figures |= {"rate": rate, "split": options.split, "form": options.form}
-    if options.source_lang is not None:
-        figures["without_source"] = measure(scoring.load(options), noised, seed=options.seed)
     scoring.report("calibration", options, scorer, figures)
     print(show(figures))
 

@@ -169,11 +169,11 @@ class Counting:
         return results
 
 
-def load(options: argparse.Namespace, *, source_lang: str | None = None) -> Counting:
-    """The checkpoint that the flags name, as a scorer; the sources of records count with `source_lang`."""
+def load(options: argparse.Namespace) -> Counting:
+    """The checkpoint that the flags name, as a scorer; sources of records count if it has a reader of them."""
     from pronmetric.metric import PronounMetric
 
-    metric = PronounMetric.from_pretrained(options.model, precision=options.precision, source_lang=source_lang)
+    metric = PronounMetric.from_pretrained(options.model, precision=options.precision)
     by = decision_of(metric.config, options.by, name=metric.name)
     scorer = Counting(lambda records: [], "")
 

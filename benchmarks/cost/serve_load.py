@@ -115,7 +115,7 @@ def pictures(model: str, folder: Path) -> None:
         raise PronmetricError(f"no browser: install one of {', '.join(NAMES)}, or name it in {VARIABLE}")
     looks = {"light": (1000, 900, False), "dark-phone": (390, 800, True)}
     with (
-        serving("--model", model, "--gpus", 0, "--source-lang", "de", "--quiet") as served,
+        serving("--model", model, "--gpus", 0, "--quiet") as served,
         Browser(program) as browser,
     ):
         for name, (width, height, phone) in looks.items():

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
 
-from data_prep.filters import Filter, filter_pair, judge, sources
+from data_prep.filters import Filter, Reader, filter_pair, judge, sources
 from data_prep.noise import noisy_references
 from data_prep.pairs import system_pairs
 from data_prep.testset_to_pairs import train_aligner
@@ -67,10 +67,10 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What is kept: pronoun pairs; with `by_source` clean labels only, if there is a table of the source language."""
+    """What is kept: pronoun pairs; with a reader of sources clean labels only."""
 
     pairs: Filter
-    by_source: bool
+    reader: Reader | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def build(
     for testset in testsets:
         documents = list(discovery.read(testset))
         texts = _sources(documents)
-        judged = judge(testset.source, sources(documents)) if filters.by_source else None
+        judged = None if filters.reader is None else judge(sources(documents), filters.reader)
         for pair, noisy in _errors(documents, language, context_size, seed):
             key = (testset.source, noisy.better, noisy.worse)
             if key in seen:

@@ -8,7 +8,6 @@ from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
 from pronmetric.errors import InputError
 from pronmetric.source.fit import Line, make_line
-from pronmetric.text.context import SourceHistory
 
 HELD_OUT = ("wmt14", "wmt22:de-en", "wmt22:zh-en", "wmt23")  # the test and development sets of `prepare`
 
@@ -30,11 +29,9 @@ def testsets(folder: str, language: str, *, exclude: Sequence[str] = HELD_OUT) -
 
 
 def read(found: Iterable[TestSet]) -> Iterator[Line]:
-    """Their lines, with the source lines before each in its document; lines without a source are left out."""
+    """Their lines; those without a source are left out."""
     for testset in found:
         for document in discovery.read(testset):
-            history = SourceHistory()
             for segment in document.segments:
                 if segment.src is not None and segment.src.strip():
-                    texts = [*segment.refs.values(), *segment.hyps.values()]
-                    yield make_line(history.source(segment.src), texts)
+                    yield make_line(segment.src, [*segment.refs.values(), *segment.hyps.values()])

@@ -20,8 +20,7 @@ from pronmetric.bulk.shards import WAITING
 from pronmetric.bulk.statistics import merge_counts
 from pronmetric.bulk.storage import Place
 from pronmetric.errors import InputError
-from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, Unmatched
-from pronmetric.source.evidence import Evidence
+from pronmetric.scoring.score import Counts, Evidence, PronounScore, SegmentScore, Unmatched
 from pronmetric.text.context import Source, Text
 from pronmetric.text.words import Word
 

@@ -55,7 +55,8 @@ class Scoring:
     """What a bulk run of `score` does.
 
     context: the kind of context, "given" or "none". buckets: of the steps of `pronmetric.bulk.dedupe`; 0 without them.
-    signature: that of the plan, which each worker's metric must have. with_source: as for `text_of`.
+    signature: that of the plan, which each worker's metric must have. with_source: as for `text_of`. evidence: whether
+    pronouns have what a reader of sources says.
     """
 
     model: Model
@@ -64,6 +65,7 @@ class Scoring:
     buckets: int
     signature: str
     with_source: bool | None = False
+    evidence: bool = False
 
     def worker(self, job: Job) -> ShardScorer:
         """The worker of a process."""
@@ -126,7 +128,7 @@ class ShardScorer:
         shard = self._job.shards[number]
         name = self._job.sources[shard.file].name
         errors = ErrorRows(self._folder, shard, name)
-        schema = scores_schema(with_source=self._task.with_source)
+        schema = scores_schema(evidence=self._task.evidence, unmatched=self._task.model.source_lang is not None)
         waiting: deque[Row] = deque()
         counts, tallies, scored = Counts(), dict[str | None, Tally](), 0
         with closing(self._reader.read(shard)) as found, ShardWriter(self._scores(number), schema) as writer:
@@ -158,22 +160,28 @@ def _load(task: Scoring) -> PronounMetric:
     # where none is asked for it depends on the machine, so it is that of the plan
     precision = Signature.parse(task.signature)["precision"]
     metric = PronounMetric.from_pretrained(**{**asdict(task.model), "precision": precision})
-    if (found := str(metric.signature(context=task.context, counts=Counts(with_source=1)))) != task.signature:
+    if (found := str(sign(metric, context=task.context))) != task.signature:
         raise PronmetricError(f"a worker has another checkpoint or version: expected {task.signature}, got {found}")
     return metric
 
 
-def scores_schema(*, with_source: bool | None) -> pyarrow.Schema:
-    """The columns of the scores; `with_source` as for `text_of`: unless False, also what the source says.
+def sign(metric: PronounMetric, *, context: str) -> Signature:
+    """The signature of the rows: that of scores with sources, and the table that counts unmatched pronouns."""
+    signed, table = metric.signature(context=context, counts=Counts(with_source=1)), metric.source
+    return signed if table is None else signed.plus(unmatched=f"{table.language}-{table.hash}")
 
-    Only a source table, for which it is True, finds missing and surplus pronouns.
+
+def scores_schema(*, evidence: bool, unmatched: bool) -> pyarrow.Schema:
+    """The columns of the scores.
+
+    evidence: also what the source says about each pronoun. unmatched: also missing and surplus pronouns.
     """
     import pyarrow as pa
 
     span = [("text", pa.string()), ("start", pa.int32()), ("end", pa.int32())]
     numbers = [("score", pa.float64()), ("probability", pa.float64())]
     source = pa.struct([("log_odds", pa.float64()), ("word", pa.string()), ("start", pa.int32()), ("end", pa.int32())])
-    pronouns = pa.struct([*span, *numbers, *([("source", source)] if with_source is not False else [])])
+    pronouns = pa.struct([*span, *numbers, *([("source", source)] if evidence else [])])
     words = pa.list_(pa.struct(span))
     return pa.schema(
         [
@@ -186,7 +194,7 @@ def scores_schema(*, with_source: bool | None) -> pyarrow.Schema:
             ("preference", pa.float64()),
             ("words", pa.int32()),
             ("pronouns", pa.list_(pronouns)),
-            *([("missing", words), ("surplus", words)] if with_source else []),
+            *([("missing", words), ("surplus", words)] if unmatched else []),
         ]
     )
 

@@ -31,7 +31,7 @@ from pronmetric.bulk.run import Planned, Track, Work
 from pronmetric.bulk.shards import Statistics
 from pronmetric.bulk.statistics import CountedRows, ShardStatistics
 from pronmetric.bulk.storage import Place
-from pronmetric.bulk.worker import Model, Scoring
+from pronmetric.bulk.worker import Model, Scoring, sign
 from pronmetric.checkpoint import locate
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags
@@ -41,7 +41,6 @@ from pronmetric.output import targets
 from pronmetric.output.display import visible
 from pronmetric.pronouns.known_words import CHECKED_LINES, check_texts
 from pronmetric.report.score_text import format_score, note_system
-from pronmetric.scoring.score import Counts
 from pronmetric.signature import Signature
 from pronmetric.text.context import GIVEN, NONE
 
@@ -177,8 +176,8 @@ def run_score(task: ScoreFlags) -> None:
     folder, sources = _find(task.files, task.workers, note, read=[model.model])
     context = choose_context(task.context, load_config(model), GIVEN, note)
     metric = load_metric(replace(model, gpus=0), note)  # only for its signature
-    with_source, language = metric.with_source, metric.language
-    signed = metric.signature(context=context, counts=Counts(with_source=1))
+    with_source, evidence, language = metric.with_source, metric.reader is not None, metric.language
+    signed = sign(metric, context=context)
     del metric
     form = rows.to_score(with_source=with_source)
     surveyed = _survey(task.files, sources, form, note)
@@ -187,7 +186,8 @@ def run_score(task: ScoreFlags) -> None:
     check_texts({"the first rows": [row.text.text for row in first]}, language, note, strict=False)
     buckets = parts.buckets(inputs.rows_of(surveyed)) if task.dedupe else 0
     gpus = math.ceil(task.gpus_per_worker or 0)
-    scoring = Scoring(_worker_model(model, gpus), context, model.batch_size, buckets, str(signed), with_source)
+    worker = _worker_model(model, gpus)
+    scoring = Scoring(worker, context, model.batch_size, buckets, str(signed), with_source, evidence)
     job = Job(folder.url, sources, planned.shards, task.files.skips, scoring)
     connect, track = _connect(task.workers, planned, note)
     _print_scores(score.score(planned, job, connect, buckets=buckets, track=track), note)

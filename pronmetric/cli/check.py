@@ -30,7 +30,7 @@ FAILED = 3
 LEAST = 1 / RESAMPLES
 """The smallest level: no p of the test is below 1 / (1 + the number of swaps)."""
 CONDITIONS = "conditions"
-TEXTS = ("translations", "references", "sources", "source_lang", "docids")
+TEXTS = ("translations", "references", "sources", "docids")
 DESCRIPTION = """Check the pronouns of a translation before a release: it passes or fails, with a reason.
 
 --min-score X     its score is at least X

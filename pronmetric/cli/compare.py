@@ -139,7 +139,7 @@ def run(task: CompareFlags) -> None:
             **write.decision_entry(by, threshold),
             counts=counts_entry(scoring.counts),
             signature=signature,
-            source_language=corpus.source_language,
+            source_language=scoring.source_language(corpus),
         )
     for result in results:
         say(score_text.summary(result, tie=threshold, by=by))

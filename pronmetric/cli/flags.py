@@ -93,12 +93,12 @@ def also_flag(group: str | None = None) -> Any:
 
 
 def source_lang_flag(group: str | None = None) -> Any:
-    """The flag that makes sources count by a table."""
+    """The flag by whose table missing and surplus pronouns are counted."""
     return flag(
         group=group,
         metavar="LANG|FILE",
-        help="language of the source (of -s, -d, or of the records), which then counts by the table of this language, "
-        "or by one that `pronmetric train-source` wrote; the model's reader of sources is not used",
+        help="language of the source (of -s, -d, or of the records), or a table that `pronmetric train-source` wrote: "
+        "missing and surplus pronouns are counted by the source; scores do not change",
     )
 
 
@@ -153,8 +153,7 @@ class TextFlags(Flags):
         "-s",
         "--sources",
         metavar="FILE",
-        help="source: shown in reports; counts if the model reads sources or has a reader of them, or with "
-        "--source-lang",
+        help="source: shown in reports; affects scores if the model reads sources or has a reader of them",
     )
     source_lang: str | None = source_lang_flag()
     docids: str | None = flag(metavar="FILE", help="one document id per line; context never crosses documents")

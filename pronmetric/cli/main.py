@@ -31,7 +31,7 @@ VERBS = {
     "prepare": "turn WMT system outputs and English documents into training data",
     "train": "train a metric on prepared data",
     "pretrain": "pretrain an ELMo on English documents, as an encoder for train",
-    "train-source": "learn from parallel text what a source language says about English pronouns",
+    "train-source": "learn from parallel text to count missing and surplus pronouns by the source",
     "soft-labels": "label pronoun slots with what a language model expects there, for train",
     "average": "average the weights of several checkpoints",
     "align": "align the words of two line-parallel English texts",

@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from data_prep.settings import Reporter, Settings
 from pronmetric.cli.hydra import HydraCommand
-from pronmetric.errors import InputError
+from pronmetric.cli.run import load_source_reader
 from pronmetric.output import targets
 from pronmetric.report import preparation
 
 if TYPE_CHECKING:
-    from data_prep.filters import Reader
     from data_prep.stages import MakeAligner
-    from pronmetric.text.context import Text
 
 DESCRIPTION = """Make training data from WMT test sets (data.wmt=DIR) and plain English documents (data.english=DIR).
 
@@ -28,7 +25,7 @@ resumes with the remaining test sets."""
 def _job(settings: Settings) -> None:
     from data_prep.prepare import prepare
 
-    out, data = settings.folder, settings.data
+    out, data, reader = settings.folder, settings.data, settings.filter.reader
     targets.check(
         [],
         read=[*data.wmt, data.english, *(data.coreference or ()), *(data.parallel or ()), settings.filter.agreement],
@@ -38,7 +35,7 @@ def _job(settings: Settings) -> None:
         settings,
         Reporter(note=_note, progress=_progress),
         make_aligner=_backend(settings.align.backend),
-        reader=_reader(settings.filter.reader),
+        reader=None if reader is None else load_source_reader(reader, of="filter.reader"),
     )
     confusions = json.loads((settings.folder / "confusion.json").read_text(encoding="utf-8"))
     print(preparation.summary(content, confusions))
@@ -57,26 +54,6 @@ def _backend(name: str) -> MakeAligner | None:
 
     aligner = embedding_aligner()
     return lambda _: aligner
-
-
-def _reader(name: str | None) -> Reader | None:
-    """The reader of sources of a checkpoint; each text is read once."""
-    if name is None:
-        return None
-    from data_prep.filters import Reader
-    from pronmetric.eval.calibration import logit
-    from pronmetric.metric import PronounMetric
-
-    metric = PronounMetric.from_pretrained(name)
-    if metric.reader is None:
-        raise InputError(f"filter.reader: expected a checkpoint with a reader of sources, got {metric.name}")
-
-    @cache
-    def read(text: Text) -> dict[int, float]:
-        (segment,) = metric.stream([text])
-        return {p.start: float(logit(p.score)) for p in segment.pronouns}
-
-    return Reader(f"{metric.name} {metric.hash}", lambda text, start: read(text).get(start, 0.0))
 
 
 def _note(line: str) -> None:

@@ -80,9 +80,8 @@ class RerankFlags(Flags):
         "--sources",
         group=TEXTS,
         metavar="FILE",
-        help="source; counts if the model reads sources or has a reader of them, or with --source-lang",
+        help="source; counts if the model reads sources or has a reader of them",
     )
-    source_lang: str | None = flags.source_lang_flag(TEXTS)
     docids: str | None = flag(
         group=TEXTS, metavar="FILE", help="one document id on each line; context never crosses documents"
     )
@@ -126,8 +125,6 @@ class RerankFlags(Flags):
         }
         if self.mbr and (extra := [name for name, value in of_model.items() if value is not None]):
             raise UsageError(f"--mbr uses no model and no context; leave out {' and '.join(extra)}")
-        if self.source_lang is not None and self.sources is None:
-            raise UsageError("--source-lang needs the source: give -s")
         if self.context == COMMON and self.references is None:
             raise UsageError("--context common needs a reference: give -r")
 

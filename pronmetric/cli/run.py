@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pronmetric.checkpoint import config as checkpoint_config
@@ -12,7 +13,7 @@ from pronmetric.checkpoint import locate
 from pronmetric.cli import output
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.output import Notes
-from pronmetric.errors import PronmetricError
+from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns import languages, tables
 from pronmetric.pronouns.known_words import check_corpus
 from pronmetric.pronouns.languages import Language
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from tqdm import tqdm
 
+    from data_prep.filters import Reader
     from pronmetric.lab.seq2seq.model import LanguageModel
     from pronmetric.metric import PronounMetric
     from pronmetric.scoring.alternatives import PronounAlternatives
@@ -154,10 +156,38 @@ def needs_source(model: ModelFlags) -> bool | None:
     """Whether texts need a source; None: the checkpoint reads sources, and texts that have one are scored with it."""
     if model.source_lang is not None:
         return True
+    return None if _reads_source(model) else False
+
+
+def _reads_source(model: ModelFlags) -> bool:
+    """Whether a source affects the score of a text."""
     if model.no_source:
         return False
-    reads = locate.reader_of(_locate(model).folder) is not None or checkpoint_config.reads_source(load_config(model))
-    return None if reads else False
+    return locate.reader_of(_locate(model).folder) is not None or checkpoint_config.reads_source(load_config(model))
+
+
+def load_source_reader(name: str, *, of: str) -> Reader:
+    """The reader of sources of a checkpoint, as `data_prep` uses it; each text is read once.
+
+    of: the flag or setting that names the checkpoint.
+
+    Raises:
+        PronmetricError: there is no such checkpoint, or it has no reader.
+    """
+    from data_prep.filters import Reader
+    from pronmetric.eval.calibration import logit
+    from pronmetric.metric import PronounMetric
+
+    metric = PronounMetric.from_pretrained(name)
+    if metric.reader is None:
+        raise InputError(f"{of}: expected a checkpoint with a reader of sources, got {metric.name}")
+
+    @cache
+    def read(text: Text) -> dict[int, float]:
+        (segment,) = metric.stream([text])
+        return {p.start: float(logit(p.score)) for p in segment.pronouns}
+
+    return Reader(f"{metric.name} {metric.hash}", lambda text, start: read(text).get(start, 0.0))
 
 
 class ScoringRun:
@@ -214,6 +244,11 @@ class ScoringRun:
         own = self.metric.signature(context=context, context_size=size, seed=seed, counts=self.counts)
         self.signature = own.plus(**given)
         return str(self.signature)
+
+    def source_language(self, corpus: Corpus) -> str | None:
+        """The language of a corpus's sources: that of its data set, else of --source-lang; None if unknown."""
+        table = self.metric.source
+        return corpus.source_language or (None if table is None else table.language)
 
     def finish(self) -> None:
         """Note the texts that were changed or cut, a missing source, and the signature."""
@@ -278,16 +313,18 @@ def announce_context(kind: str, corpus: Corpus, texts: TextFlags, model: ModelFl
             + "; intervals and tests take segments as units; "
             + ("give --docids" if texts.translations else f"the files of {texts.dataset} name no documents")
         )
-    if texts.sources is not None and needs_source(model) is False:
-        why = "with --no-source" if model.no_source else "without --source-lang: the model reads no sources"
+    if texts.sources is not None and not _reads_source(model):
+        why = " with --no-source" if model.no_source else ": the model reads no sources"
         if not model.no_source and locate.lacks_reader(location := _locate(model)):
             name = location.name
             note(
                 f"-s does not affect scores: this installation lacks the reader of sources of {name}; copy "
                 f"checkpoints/{name}/{locate.READER} of the repository of pronmetric to {location.folder}"
             )
+        elif model.source_lang is not None:
+            note(f"--source-lang counts missing and surplus pronouns; the source does not affect scores{why}")
         else:
-            note.detail(f"-s: reports show the source; it does not affect scores {why}")
+            note.detail(f"-s: reports show the source; it does not affect scores{why}")
 
 
 def context_scope(documents: bool) -> str:

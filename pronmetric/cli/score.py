@@ -44,7 +44,8 @@ The score of a pronoun is the probability, from 0 to 1, that it is correct in th
 the mean over its pronouns (null if it has none). The score of a system is 100 x the mean over all its pronouns.
 Higher is better. Files (--to_json, --to_tsv, --jsonl) also have the errors of a segment, the expected number of wrong
 pronouns, and its preference, the number by which a checkpoint with a pair head compares texts. With a reference or
---source-lang they have missing and surplus pronouns, those of one side without a counterpart; they are no errors."""
+--source-lang they have missing and surplus pronouns, those of one side without a counterpart; they are no errors, and
+scores do not depend on them."""
 EPILOG = f"""context:
   common      the previous sentences of the reference; the default with -r and -d. With several references, each
               text is scored once per reference; the mean and each reference's score are printed and exported
@@ -186,7 +187,7 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
             **decision,
             counts=counts_entry(scoring.counts),
             signature=scoring.sign(kind, size=size, references=signed_references(kind, corpus, texts)),
-            source_language=corpus.source_language,
+            source_language=scoring.source_language(corpus),
             **more,
         )
     for result in results:

@@ -22,13 +22,13 @@ translation is better. POST /score, /compare, /suggest and /attention answer rec
 
 The server listens on this machine only, unless --host says otherwise. Nothing is loaded from elsewhere, and nothing of
 a text is stored or sent on."""
-EPILOG = """Sources affect the scores of requests that give them, by a reader of sources or with --source-lang.
+EPILOG = """Sources affect the scores of requests that give them if the model has a reader of sources.
 Waiting requests are batched. A request has at most 256 records, 10,000 characters a record and 100,000 in all; larger
 ones are refused.
 
 examples:
   pronmetric serve
-  pronmetric serve --port 8080 --source-lang de --model small
+  pronmetric serve --port 8080 --model small
   curl -s http://127.0.0.1:8000/score -H 'Content-Type: application/json' \\
     -d '{"records": [{"id": 1, "context": ["Maria ran the library."], "text": "She locked its doors."}]}'"""
 

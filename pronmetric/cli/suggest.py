@@ -103,9 +103,9 @@ class SuggestFlags(Flags):
         "--sources",
         group=TEXTS,
         metavar="FILE",
-        help="with -t: source; counts if the model has a reader of sources, or with --source-lang",
+        help="with -t: source; counts if the model has a reader of sources",
     )
-    texts: TextFlags = part(TextFlags, TEXTS, only=("source_lang",))
+    texts: TextFlags = part(TextFlags, only=())
     docids: str | None = flag(group=TEXTS, metavar="FILE", help="with -t: document ids, one on each line")
     context: str | None = flag(group=TEXTS, choices=[COMMON, RESPECTIVE, NONE, GIVEN], help="see below")
     listed: ListedFlags = part(ListedFlags, "selection")

@@ -28,13 +28,13 @@ from pronmetric.cli.parser import (
     switch,
     whole,
 )
+from pronmetric.cli.run import load_source_reader
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.human import judged_pairs
 from pronmetric.lab.human.judged_pairs import JudgedPair
 from pronmetric.output import targets
 from pronmetric.pronouns.languages import ENGLISH, language
 from pronmetric.report.text import table
-from pronmetric.source import files as source_files
 from pronmetric.text import strict_json
 from pronmetric.text.context import Source
 from pronmetric.text.strict_json import plain
@@ -46,7 +46,7 @@ distinct source sentences with their context, as the paper's Table 2, after each
 left out, counted."""
 WMT_EPILOG = """examples:
   pronmetric suite build wmt --wmt-dir wmt --to_jsonl suite.jsonl --to_sqlite suite.db
-  pronmetric suite build wmt --wmt-dir wmt --source drop --to_jsonl suite.jsonl
+  pronmetric suite build wmt --wmt-dir wmt --source drop --reader base --to_jsonl suite.jsonl
   pronmetric suite build wmt --wmt-dir wmt --pairs de-en --agreement pair_agreement.tsv --to_jsonl suite.jsonl"""
 
 
@@ -66,7 +66,10 @@ class WmtFlags(Flags):
         choices=("none", "drop"),
         default="none",
         help="as filter.source of `prepare`: drop errors whose right form the source contradicts, or of which it "
-        "supports both forms, for source languages with a table, into English (default: none)",
+        "supports both forms, into English (default: none)",
+    )
+    reader: str | None = flag(
+        metavar="NAME|FOLDER", help="with --source drop: a checkpoint whose reader of sources judges that"
     )
     context: int = flag(type=whole(0), default=2, metavar="N", help="previous sentences (default: 2)")
     seed: int = flag(type=whole(0), default=1, metavar="N", help="of the aligner's sample (default: 1)")
@@ -75,15 +78,15 @@ class WmtFlags(Flags):
     to_json: str | None = flag(metavar="FILE", help="write the counts")
     quiet: bool = switch(help="no progress and notes on stderr")
 
-    @property
-    def by_source(self) -> bool:
-        """Whether the source drops errors."""
-        return self.source != "none"
+    def check(self) -> None:
+        """Refuse a filter without its reader, and a reader without its filter."""
+        if (self.source == "drop") != (self.reader is not None):
+            raise UsageError("--source drop and --reader go together")
 
     @property
     def settings(self) -> dict[str, object]:
         """What the counts depend on."""
-        return {name: vars(self)[name] for name in ("target", "agreement", "source", "context", "seed")}
+        return {name: vars(self)[name] for name in ("target", "agreement", "source", "reader", "context", "seed")}
 
 
 def run_wmt(task: WmtFlags) -> None:
@@ -91,18 +94,16 @@ def run_wmt(task: WmtFlags) -> None:
     targets.check([task.to_jsonl, task.to_sqlite, task.to_json], read=[*task.wmt_dir, task.agreement])
     chosen = language(task.target)
     keep = agreement_filter(task.agreement, min_agreement=task.min_agreement, language=chosen)
-    if task.by_source and chosen.code != ENGLISH.code:
-        raise PronmetricError(f"--source {task.source}: the source tables are of English pronouns; leave it out")
+    if task.reader is not None and chosen.code != ENGLISH.code:
+        raise PronmetricError(f"--source drop is for English targets: leave it out with --target {chosen.code}")
     discovered = discovery.discover(task.wmt_dir, pairs=task.pairs, exclude=(), target=chosen.code)
     note = output.Notes(quiet=task.quiet)
     for skipped in discovered.skipped:
         note(f"skipped {skipped.id}: {skipped.reason}")
-    if task.by_source:
-        for code in sorted({testset.source for testset in discovered.testsets} - set(source_files.shipped())):
-            note(f"no source table for {code}: its errors are not filtered by the source")
+    reader = None if task.reader is None else load_source_reader(task.reader, of="--reader")
     note.begin()
     missing: dict[str, int] = {}
-    filters = suite_entries.Filters(keep, by_source=task.by_source)
+    filters = suite_entries.Filters(keep, reader)
     testsets = discovered.testsets
     with output.bar(task.quiet, testsets, total=len(testsets), label="build", unit="test sets") as shown:
         errors = list(

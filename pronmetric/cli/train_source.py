@@ -1,4 +1,4 @@
-"""`pronmetric train-source`: learn from parallel text what a source language says about English pronouns."""
+"""`pronmetric train-source`: learn from parallel text which pronouns of a source language translations keep."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from pronmetric.cli import output
 from pronmetric.cli.parser import Command, Flags, UsageError, flag, switch
 from pronmetric.output import targets
 
-DESCRIPTION = """Learn a source table: how the words of a source language support or contradict English pronouns.
+DESCRIPTION = """Learn a source table, by which missing and surplus pronouns are counted.
 
-The table is one small file: a pruned word aligner and a log-linear model. Give it to --source-lang of score, compare,
-suggest and rerank. The shipped tables were made with this command from WMT21 and WMT22."""
-EPILOG = """Without a closed-class table (pronmetric/pronouns/tables/pronouns.LANG.tsv), all is learned from the text.
+The table is one small file: a pruned word aligner, and how often references have a counterpart for each source pronoun
+and a source for each English one. Give it to --source-lang of score, compare, bulk score and serve. The shipped tables
+were made with this command from WMT21 and WMT22."""
+EPILOG = """Source pronouns are those of pronmetric/pronouns/tables/pronouns.LANG.tsv; for a language without this
+file only surplus pronouns are counted.
 
 examples:
   pronmetric train-source --source-lang fr --parallel src.fr ref.en sysA.en sysB.en -o fr.npz
@@ -30,7 +32,6 @@ class TrainSourceFlags(Flags):
         metavar="FILE",
         help="a source file and line-parallel English files, references or outputs; can be repeated",
     )
-    docids: str | None = flag(metavar="FILE", help="with one --parallel: document ids, one on each line")
     wmt_dir: str | None = flag(
         "--wmt-dir", metavar="DIR", help="all test sets from this language into English in a folder"
     )
@@ -48,8 +49,6 @@ class TrainSourceFlags(Flags):
             raise UsageError("give --parallel, --wmt-dir, or both")
         if any(len(files) < 2 for files in self.parallel or []):
             raise UsageError("--parallel needs a source file and one or more English files")
-        if self.docids is not None and len(self.parallel or []) != 1:
-            raise UsageError("--docids goes with one --parallel")
         if self.exclude and self.wmt_dir is None:
             raise UsageError("--exclude goes with --wmt-dir")
 
@@ -57,13 +56,13 @@ class TrainSourceFlags(Flags):
 def run(task: TrainSourceFlags) -> None:
     """Learn the table, and write it."""
     files = [name for group in task.parallel or [] for name in group]
-    targets.check([task.output], read=[*files, task.docids, task.wmt_dir])
+    targets.check([task.output], read=[*files, task.wmt_dir])
     from data_prep.wmt import source_lines
     from pronmetric.source import files as source_files
     from pronmetric.source import fit as source_fit
 
     note = output.Notes(quiet=task.quiet)
-    lines = [line for group in task.parallel or [] for line in source_fit.read_parallel(group, docids=task.docids)]
+    lines = [line for group in task.parallel or [] for line in source_fit.read_parallel(group)]
     names = list((task.parallel and files) or [])
     if task.wmt_dir is not None:
         exclude = source_lines.HELD_OUT if task.exclude is None else task.exclude
@@ -76,7 +75,7 @@ def run(task: TrainSourceFlags) -> None:
         about = {"lines": len(lines), "text": names if task.wmt_dir is not None else [], "parallel": len(files)}
         table = source_fit.fit(lines, task.source_lang, about=about, advance=bar.update)
     source_files.save(task.output, table)
-    note(f"{len(table.vocabulary)} features; {task.output}: use it with --source-lang {task.output}")
+    note(f"{len(table.kept)} source pronouns; use the table with --source-lang {task.output}")
 
 
 VERB = Command("train-source", TrainSourceFlags, run, DESCRIPTION, EPILOG)

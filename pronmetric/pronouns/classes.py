@@ -1,7 +1,7 @@
 """Classes of English forms by what they refer to: he, him, his and himself are one class, whatever their case.
 
 The case follows from the English sentence; person, number and gender are what a source can say. Relative "that" and
-"which" are one class. Forms that can change places compete in one group of slots: "this" and "it", "these" and "their".
+"which" are one class. A demonstrative competes with a personal pronoun: "this" with "it", "these" with "they".
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from pronmetric.pronouns.finder import ENTRIES, Entry
 
 CLASSES = ("i", "we", "you", "he", "she", "it", "they", "this", "that", "these", "those", "who", "which", "what")
 PERSONAL = 7  # the first of them are of personal, possessive and reflexive pronouns
-INDEX = {name: number for number, name in enumerate(CLASSES)}
 PERSON_OF = {name: name for name in CLASSES[:PERSONAL]} | {"this": "it", "that": "it", "these": "they", "those": "they"}
 """The personal class that a class competes with; relatives and interrogatives have none."""
 _GENDER = {"masculine": "he", "feminine": "she", "neuter": "it"}
@@ -37,16 +36,3 @@ def class_of(form: str, slot: str) -> str:
     ('he', 'which', 'that')
     """
     return "which" if form == "that" and slot == "relative" else _CLASS[form]
-
-
-def group_of(slot: str) -> str:
-    """The group of slots whose forms compete: "pronoun", "determiner", "reflexive" or "wh".
-
-    >>> group_of("object"), group_of("demonstrative determiner"), group_of("relative")
-    ('pronoun', 'determiner', 'wh')
-    """
-    if slot == "reflexive":
-        return slot
-    if slot.endswith("determiner"):
-        return "determiner"
-    return "wh" if slot in ("relative", "interrogative") else "pronoun"

@@ -26,7 +26,7 @@ from torch import nn
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint.files import Checkpoint
-from pronmetric.checkpoint.model_config import Model
+from pronmetric.checkpoint.model_config import Mixing, Model
 from pronmetric.data.collate import Collator, Encoded, Example, cut_batches, word_of_pieces
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import logit
@@ -36,9 +36,8 @@ from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.languages import Language
-from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, Unmatched
-from pronmetric.source.evidence import MOST, Combination, Evidence, Judgement, SourceTable
-from pronmetric.source.evidence import Item as SourceItem
+from pronmetric.scoring.score import MOST, Counts, Evidence, PronounScore, SegmentScore, Unmatched
+from pronmetric.source.table import Counted, Item, SourceTable
 from pronmetric.text.context import Source, Text, join
 from pronmetric.text.lines import check_segment
 from pronmetric.text.readable import readable
@@ -107,8 +106,8 @@ class Inference:
         loaded: the checkpoint; its model is moved and converted in place.
         precision: one of `PRECISIONS`; None: that of `default_precision`.
         gpus: as for `devices`.
-        source: the table by which sources of texts affect their scores; None: the reader, if there is one, decides.
-        reader: loads the reader of sources, when the first text with a source comes; None: there is none.
+        source: the table by which missing and surplus pronouns of texts with a source are counted; None: they are not.
+        reader: loads the reader by which sources affect scores, when the first text with one comes; None: none.
         no_source: the model does not read sources, if it is one that reads them itself.
     """
 
@@ -177,14 +176,18 @@ class Inference:
         length_batching: bool = True,
         cache: bool = True,
         attended: bool = False,
-        count_reading: bool = True,
+        variants: bool = False,
     ) -> Iterator[SegmentScore]:
-        """See `pronmetric.metric.PronounMetric.stream`; count_reading: count texts by what was changed to read them."""
+        """See `pronmetric.metric.PronounMetric.stream`.
+
+        variants: of texts that are counted themselves, so that neither what was changed to read them nor their missing
+        and surplus pronouns are counted.
+        """
         batch_size = self._batch_size(batch_size)
         counts = Counts() if counts is None else counts
         known: dict[bytes, _Known] = {}
         new: dict[bytes, Example] = {}
-        waiting: list[tuple[bytes, tuple[Occurrence, ...], int, SourceItem | Example | None]] = []
+        waiting: list[tuple[bytes, tuple[Occurrence, ...], int, Example | None, Item | None]] = []
 
         def score() -> Iterator[SegmentScore]:
             reported = 0
@@ -199,15 +202,13 @@ class Inference:
             encoded = self._encode(list(new.values()), batch_size, counts, tell, length_batching, attended)
             known.update(zip(new, encoded, strict=True))
             tell(1.0)
-            judged = self._judge_source([item for *_, item in waiting if isinstance(item, SourceItem)])
-            read = self._read_sources([i for *_, i in waiting if isinstance(i, Example)], batch_size, counts)
-            for key, found, size, item in waiting:
+            read = self._read_sources([to_read for *_, to_read, _ in waiting if to_read], batch_size, counts)
+            counted = self._count_unmatched([item for *_, item in waiting if item is not None])
+            for key, found, size, to_read, item in waiting:
                 segment = self._segment(found, known[key], size) if found else SegmentScore(None, (), words=size)
-                if isinstance(item, SourceItem):
-                    segment = self._with_source(segment, next(judged))
-                elif item is not None:
-                    segment = self._with_reading(segment, item, next(read))
-                yield segment
+                if to_read is not None:
+                    segment = self._with_reading(segment, to_read, next(read))
+                yield segment if item is None else segment._replace(unmatched=next(counted))
             new.clear()
             waiting.clear()
             for key in list(islice(known, max(0, len(known) - (_REMEMBERED if cache else 0)))):
@@ -220,17 +221,17 @@ class Inference:
             own = source if self.reads_source and source is not None and source.text.strip() else None
             identity = "\0".join((context, text, *_read(own))) if cache else str(number)
             key = blake2b(identity.encode(), digest_size=16).digest()
-            if count_reading and not (found and (key in known or key in new)):
+            if not variants and not (found and (key in known or key in new)):
                 counts.add_reading(text, context)
             if found and key not in known and key not in new:
                 new[key] = Example(context, text, [(p.start, p.end) for p in found], own)
-            item: SourceItem | Example | None = None
-            if source is not None and self.source is not None:
-                item = SourceItem(source, words, found)
-            elif source is not None and self._load_reader is not None and found and source.text.strip():
-                item = Example(context, text, tuple((p.start, p.end) for p in found), source)
-            counts.with_source += item is not None or (own is not None and bool(found))
-            waiting.append((key, found, self.language.writing.count_words(text), item))
+            to_read = item = None
+            if source is not None and self._load_reader is not None and found and source.text.strip():
+                to_read = Example(context, text, tuple((p.start, p.end) for p in found), source)
+            if source is not None and self.source is not None and not variants:
+                item = Item(source.text, words, found)
+            counts.with_source += to_read is not None or (own is not None and bool(found))
+            waiting.append((key, found, self.language.writing.count_words(text), to_read, item))
             if len(new) == _WINDOW or len(waiting) == 4 * _WINDOW:
                 yield from score()
         yield from score()
@@ -345,27 +346,11 @@ class Inference:
     def _pronoun(self, found: Occurrence, score: float) -> PronounScore:
         return PronounScore(found.text, found.start, found.end, score, score if self.probability else None)
 
-    def _judge_source(self, items: Sequence[SourceItem]) -> Iterator[Judgement]:
-        """What the source says about each item; equal items are judged once."""
-        assert self.source is not None or not items
+    def _count_unmatched(self, items: Sequence[Item]) -> Iterator[Unmatched]:
+        """The missing and surplus pronouns of each item; equal items are compared once."""
         distinct = list(dict.fromkeys(items))
-        judged = dict(zip(distinct, self.source.judge(distinct), strict=True)) if self.source else {}
-        return (judged[item] for item in items)
-
-    def _with_source(self, segment: SegmentScore, judged: Judgement) -> SegmentScore:
-        """A segment's score with what the source says about it; the preference does not use it."""
-        assert self.source is not None
-        own = segment.pronouns
-        without = Unmatched(judged.missing, tuple(Word(*own[k][:3]) for k in judged.surplus))
-        if not own:
-            return segment._replace(unmatched=without)
-        log_odds = [each.log_odds for each in judged.evidence]
-        values = self.source.combination.probabilities([p.score for p in own], log_odds)
-        scores = (
-            p._replace(score=value, probability=value, evidence=each)
-            for p, value, each in zip(own, values, judged.evidence, strict=True)
-        )
-        return segment._replace(score=fsum(values) / len(values), pronouns=tuple(scores), unmatched=without)
+        counted = dict(zip(distinct, self.source.count(distinct), strict=True)) if self.source else {}
+        return (_unmatched(item, counted[item]) for item in items)
 
     def _read_sources(self, examples: Sequence[Example], batch_size: int, counts: Counts) -> Iterator[_Reading]:
         """What the reader says about each example; equal ones are read once."""
@@ -380,7 +365,7 @@ class Inference:
         pair head's factor of a logit and the reader's share of it.
         """
         own = [p.score for p in segment.pronouns]
-        values = self._reader.mixing(example).probabilities(own, reading.logits.tolist())
+        values = _mix(self._reader.mixing(example), own, reading.logits)
         changes = logit(values, floor=_LEAST) - logit(own, floor=_LEAST)
         scores = tuple(
             p._replace(score=value, probability=value, evidence=Evidence(float(np.clip(change, -MOST, MOST)), *word))
@@ -423,13 +408,10 @@ class _Reader:
         self._inference = Inference(loaded, precision=precision, gpus=gpus)
         described = Model.read(loaded.config).source
         assert described is not None  # checked by `files.load_reader`
-        self._in_context, self._alone = (
-            Combination(logit=each.model, evidence=each.reader, bias=each.bias)
-            for each in (described.in_context, described.alone)
-        )
+        self._in_context, self._alone = described.in_context, described.alone
         self.preference = described.preference
 
-    def mixing(self, example: Example) -> Combination:
+    def mixing(self, example: Example) -> Mixing:
         """How its logits join those of the model."""
         return self._in_context if example.context else self._alone
 
@@ -446,6 +428,18 @@ class _Reader:
                 for k, look in zip(row.pronouns.tolist(), looks, strict=False):  # the rest is padding
                     words[row.example][k] = _attended(look, row, examples[row.example])
         return (_Reading(each, tuple(its)) for each, its in zip(logits, words, strict=True))
+
+
+def _mix(by: Mixing, own: Sequence[float], read: np.ndarray) -> list[float]:
+    """The probabilities of pronouns, from those of the model and the logits of the reader."""
+    both = by.model * logit(own, floor=_LEAST) + by.reader * read.astype(np.float64) + by.bias
+    return (1 / (1 + np.exp(-both))).tolist()
+
+
+def _unmatched(item: Item, counted: Counted) -> Unmatched:
+    """The missing and surplus pronouns of an item."""
+    surplus = (item.pronouns[k] for k in counted.surplus)
+    return Unmatched(counted.missing, tuple(Word(p.text, p.start, p.end) for p in surplus))
 
 
 def _read(source: Source | None) -> tuple[str, ...]:

@@ -19,9 +19,24 @@ from numpy.typing import ArrayLike
 
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.eval.significance import Totals, interval, totals
-from pronmetric.source.evidence import Evidence
 from pronmetric.text.readable import readable
 from pronmetric.text.words import Word
+
+MOST = 4.0  # log-odds of the source beyond this count as this
+
+
+class Evidence(NamedTuple):
+    """What the source says about one pronoun.
+
+    log_odds: by how much it changes the pronoun's logit, above 0 where it supports the form, below 0 where it
+    contradicts it; in [-MOST, MOST]. word, start, end: the source word that decides most, its span in the source; ""
+    and -1 where it is none of this sentence.
+    """
+
+    log_odds: float
+    word: str
+    start: int
+    end: int
 
 
 class PronounScore(NamedTuple):
@@ -54,7 +69,7 @@ class SegmentScore(NamedTuple):
 
     score: None where the text has no pronoun. preference: the unbounded score of the pair head, by which two texts of
     one segment are compared, higher is better; None without a pair head or a pronoun. words: of the text, between white
-    space. unmatched: missing and surplus pronouns; None where neither a source counts nor a reference is compared.
+    space. unmatched: missing and surplus pronouns; None where neither a source nor a reference is compared.
     attended: for each pronoun the start of the word that it attends to most, itself and marks left out, in code points
     from the start of the text, below 0 in the context; None without another word, without attention and where the model
     reads the source with the text, and None for all where it was not asked for.

@@ -32,7 +32,8 @@ Record = Annotated[
                 "context": {**_SENTENCES, "description": "the sentences before it, oldest first"},
                 "source": {
                     "type": "string",
-                    "description": "its source, in all records or none; affects scores if the server has --source-lang",
+                    "description": "its source, in all records or none; affects scores if the model has a "
+                    "reader of sources",
                 },
                 "source_context": {**_SENTENCES, "description": "the sentences before the source"},
                 "doc": {"type": "string", "description": "its document, over which intervals are computed"},
@@ -113,7 +114,7 @@ class Scored(BaseModel):
     """A record's score in [0, 1], null without a pronoun, and the expected number of wrong pronouns.
 
     preference: the number by which two translations of one segment are compared, if the checkpoint has one. missing,
-    surplus: pronouns of the source without a counterpart, and the reverse, if the source counts.
+    surplus: pronouns of the source without a counterpart, and the reverse, if the server has --source-lang.
     """
 
     model_config = ConfigDict(extra="forbid")

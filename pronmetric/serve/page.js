@@ -2,7 +2,8 @@
 // ---- the page
 //
 // data: { context: sentences of a context that the model reads, doubtful: threshold, null without probabilities,
-// lang: of the translations, sources: whether they count, sourceLang: their language, null if unknown }
+// lang: of the translations, sources: whether they are used, sourcesAffectScores, sourceLang: their language,
+// null if unknown }
 
 const data = JSON.parse($("data").textContent);
 const LINES = 32, CHARACTERS = 20000; // of a request, well below what the server takes
@@ -203,7 +204,7 @@ document.addEventListener("keydown", (event) => {
 function begin() {
   $("legend").append(...legend());
   const language = data.sourceLang ? `, in the language ${data.sourceLang}` : "";
-  $("source-hint").textContent = data.sources ? `optional${language}; affects the scores` : "optional; shown, does not affect the scores";
+  $("source-hint").textContent = `optional${language}; ${data.sourcesAffectScores ? "affects" : "shown, does not affect"} the scores`;
   if (!data.context) $("context").closest(".field").hidden = true;
   if (data.lang === "en") {
     const made = Object.entries(EXAMPLES).map(([name, fields]) => {

@@ -25,6 +25,7 @@ def page(service: Service) -> tuple[str, str]:
         "doubtful": THRESHOLD if metric.probability else None,
         "lang": metric.language.code,
         "sources": metric.with_source is not False,
+        "sourcesAffectScores": metric.reads_source,
         "sourceLang": None if metric.source is None else metric.source.language,
     }
     js = _file("common.js", "pronmetric.report") + "".join(map(_file, _SCRIPTS))

@@ -129,15 +129,15 @@ class Service:
         }
 
     def _read(self, **sides: Sequence[Any]) -> tuple[list[list[Record]], bool]:
-        """The records of each side, and whether their sources count: if the metric reads them and there are any.
+        """The records of each side, and whether their sources are used: if the metric uses them and there are any.
 
         Raises:
             InputError: as in `record_of`, with the name of the side for the file.
             TooMuch: a record is too long.
         """
         given = chain.from_iterable(sides.values())
-        reads = self.metric.with_source is not False  # by a table or a reader
-        sourced = reads and any(isinstance(one, dict) and one.get("source") is not None for one in given)
+        used = self.metric.with_source is not False  # by a reader or a table
+        sourced = used and any(isinstance(one, dict) and one.get("source") is not None for one in given)
         read: list[list[Record]] = []
         for name, values in sides.items():
             read.append([])
@@ -181,8 +181,7 @@ class Service:
     def _signature(self, *, sourced: bool, context: str | None = None, seed: int | None = None) -> Signature:
         """What the scores of an answer depend on; sourced: whether the records have sources."""
         counts = Counts(with_source=int(sourced))
-        made = self.metric.signature(context=context or self.context, seed=seed, counts=counts)
-        return made if sourced else made.without("source", "preference")
+        return self.metric.signature(context=context or self.context, seed=seed, counts=counts)
 
 
 def _texts(records: Sequence[Record]) -> list[Text]:

@@ -1,1 +1,1 @@
-"""What the source of a translation says about its pronouns; no torch."""
+"""Missing and surplus pronouns of a translation, by its source or a reference; no torch."""

@@ -1,4 +1,4 @@
-"""The file of a source table: aligner, features and weights, compressed in NumPy's npz format without pickle."""
+"""The file of a source table: its aligner and shares, compressed in NumPy's npz format without pickle."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.table import BROKEN, Table, from_bytes, is_consistent, open_arrays, to_bytes
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.output.targets import AtomicFile
-from pronmetric.pronouns.classes import CLASSES
 from pronmetric.source import tables
-from pronmetric.source.evidence import STEP, Combination, SourceTable
+from pronmetric.source.table import SourceTable
 
-FORMAT = 1
+FORMAT = 2
+_WITH_MODEL = 1
 ENDING = ".npz"
 
 
@@ -52,25 +52,19 @@ def _load_cached(path: str, digest: str) -> SourceTable:
 
 
 def save(path: str | Path, table: SourceTable) -> None:
-    """Write the file; the same content gives the same bytes. Weights are rounded to steps of `STEP`."""
+    """Write the file; the same content gives the same bytes."""
     words = table.aligner.to_table()
     settings = {
         "format": FORMAT,
         "language": table.language,
-        "classes": list(CLASSES),
-        "features": list(table.vocabulary),
-        "groups": list(table.groups),
         "kept": {name: round(value, 3) for name, value in table.kept.items()},
         "sourced": {name: round(value, 3) for name, value in table.sourced.items()},
-        "combination": table.combination._asdict(),
         "about": dict(table.about),
     }
     with AtomicFile(path) as file:
         np.savez_compressed(
             file.buffer,
             settings=to_bytes(settings),
-            weights=np.clip(np.round(table.weights / STEP), -127, 127).astype(np.int8),
-            base=table.base.astype(np.float32),
             aligner=to_bytes(words.settings),
             words=to_bytes(words.words),
             occurrences=words.occurrences.astype(np.int32),
@@ -83,24 +77,28 @@ def load(path: str | Path) -> SourceTable:
     """Read the file that `save` wrote.
 
     Raises:
-        InputError: a missing file, or one that `save` did not write.
+        InputError: a missing file, one of an older version, or one that `save` did not write.
     """
     try:
         with open(path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             file.seek(0)
             with open_arrays(file, path) as stored:
-                return _table(dict(stored), digest[:8])
+                settings = from_bytes(stored["settings"])
+                if settings["format"] == _WITH_MODEL:
+                    raise InputError(
+                        f"a source table of an older version (format {_WITH_MODEL}, expected {FORMAT}): make it again "
+                        "with `pronmetric train-source`",
+                        file=path,
+                    )
+                return _table(settings, dict(stored), digest[:8])
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
     except BROKEN:
         raise InputError(f"not a table of `pronmetric train-source` (format {FORMAT})", file=path) from None
 
 
-def _table(stored: dict[str, Any], digest: str) -> SourceTable:
-    settings = from_bytes(stored["settings"])
-    vocabulary = {str(name): row for row, name in enumerate(settings["features"])}
-    groups = {str(name): row for row, name in enumerate(settings["groups"])}
+def _table(settings: dict[str, Any], stored: dict[str, Any], digest: str) -> SourceTable:
     words = Table(
         from_bytes(stored["aligner"]),
         from_bytes(stored["words"]),
@@ -108,31 +106,13 @@ def _table(stored: dict[str, Any], digest: str) -> SourceTable:
         stored["keys"],
         stored["counts"].astype(np.float64),
     )
-    weights, base = stored["weights"], stored["base"].astype(np.float64)
-    fits = (
-        settings["format"] == FORMAT
-        and settings["classes"] == list(CLASSES)
-        and isinstance(settings["language"], str)
-        and weights.dtype == np.int8
-        and weights.shape == (len(vocabulary), len(CLASSES))
-        and base.shape == (len(groups) + 1, len(CLASSES))
-        and bool(np.all(base > 0))
-        and bool(np.all(np.isfinite(base)))
-        and is_consistent(words)
-    )
-    if not fits:
+    if not (settings["format"] == FORMAT and isinstance(settings["language"], str) and is_consistent(words)):
         raise ValueError
-    combination = Combination(**{name: float(value) for name, value in settings["combination"].items()})
     return SourceTable(
         language=settings["language"],
         aligner=AgreementAligner.of(words),
-        vocabulary=vocabulary,
-        weights=weights.astype(np.float32) * np.float32(STEP),
-        groups=groups,
-        base=base,
         kept={str(name): float(value) for name, value in settings["kept"].items()},
         sourced={str(name): float(value) for name, value in settings["sourced"].items()},
-        combination=combination,
         about=settings["about"],
         hash=digest,
     )

@@ -18,7 +18,7 @@ from pronmetric.pronouns.classes import PERSON_OF, class_of
 from pronmetric.pronouns.closed_class import ClosedClass
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.slots import slot
-from pronmetric.source.features import Links
+from pronmetric.source.links import Links
 from pronmetric.source.words import SourceWords
 from pronmetric.text.words import Word
 

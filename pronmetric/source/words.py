@@ -1,4 +1,4 @@
-"""The words of a source sentence, as evidence for English pronouns counts them.
+"""The words of a source sentence, as they are compared with English pronouns.
 
 The project's word tokenizer splits them; a run of Han characters or kana, which it leaves whole, is split into forms of
 the closed-class table, the longest first, and single characters.
@@ -6,9 +6,7 @@ the closed-class table, the longest first, and single characters.
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -40,16 +38,6 @@ def read(text: str, table: ClosedClass) -> SourceWords:
     forms = tuple(_form(words, index, table) for index in range(len(words)))
     closed = tuple(index for index, form in enumerate(forms) if form in table.english)
     return SourceWords(words, forms, tuple(word.text.lower() for word in words), closed)
-
-
-def classes(source: SourceWords, table: ClosedClass) -> Counter[str]:
-    """How often each set of English classes is what a closed-class form stands for."""
-    return Counter("|".join(sorted(table.english[source.forms[index]])) for index in source.closed)
-
-
-def weigh(counts: Counter[str]) -> Iterator[tuple[str, float]]:
-    """Each set of classes with log(1 + count)."""
-    return ((name, math.log1p(count)) for name, count in counts.items())
 
 
 def _split(text: str, table: ClosedClass) -> Iterator[Word]:

@@ -336,7 +336,7 @@ def _fidelity(figures: Mapping[str, Any]) -> str:
 def _limits(config: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]) -> str:
     lines = [
         *([] if checkpoint_config.language_of(config).ruled else [BY_TABLE]),
-        "Where the source does not count (`-s` with a reader of sources, or `--source-lang`), a pronoun that fits its "
+        "Where the source does not count (`-s` with a reader of sources), a pronoun that fits its "
         "sentence and the text before it counts as right, whatever the source has.",
         "Choices between forms that both fit the sentence (his/her, he/they) depend on the antecedent, which is harder "
         "to find than what fits locally: compare the figures with and without context.",

@@ -15,6 +15,8 @@ import pytest
 
 from pronmetric.bulk import parts, run, shards
 from pronmetric.cli.main import main
+from pronmetric.signature import Signature
+from pronmetric.source import files as source_files
 
 Bulk = Callable[..., int]
 
@@ -269,7 +271,13 @@ def test_rows_in_another_language_are_noted(
     assert "do the texts look like" not in capsys.readouterr().err
 
 
-def test_sources_count(bulk: Bulk, tmp_path: Path, sample: Path, run_tiny: Callable[..., tuple[str, str]]) -> None:
+def test_missing_pronouns_are_counted_by_the_source(
+    bulk: Bulk,
+    tmp_path: Path,
+    sample: Path,
+    run_tiny: Callable[..., tuple[str, str]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     texts, sources = (
         (sample / name).read_text(encoding="utf-8").splitlines() for name in ("system-c.txt", "src.de.txt")
     )
@@ -286,6 +294,19 @@ def test_sources_count(bulk: Bulk, tmp_path: Path, sample: Path, run_tiny: Calla
     (mine,), (theirs,) = manifest(tmp_path / "out")["systems"], expected["systems"]
     assert mine["missing_pronouns"] == theirs["missing_pronouns"] > 0
     assert mine["surplus_pronouns"] == theirs["surplus_pronouns"]
+    assert bulk(path, "-o", tmp_path / "plain") == 0  # the same scores; the table adds columns, and is signed
+    plain, counted = rows(tmp_path / "plain"), rows(tmp_path / "out")
+    added = {"missing", "surplus"}
+    assert [{name: value for name, value in row.items() if name not in added} for row in counted] == plain
+    assert added <= counted[0].keys() and all("source" not in p for row in counted for p in row["pronouns"])
+    signed = Signature.parse(manifest(tmp_path / "plain")["signature"]).plus(
+        unmatched=f"de-{source_files.of_language('de').hash}"
+    )
+    assert manifest(tmp_path / "out")["signature"] == str(signed)
+    assert Signature.parse(expected["signature"]).differences(signed).keys() == {"unmatched"}
+    capsys.readouterr()
+    assert bulk(path, "-o", tmp_path / "plain", "--source-lang", "de") == 1
+    assert "unmatched" in capsys.readouterr().err
 
 
 def test_other_weights_on_a_worker_are_refused(

@@ -1,23 +1,22 @@
-"""`--source-lang`: the source counts in score, compare, suggest and rerank; without it nothing changes."""
+"""`--source-lang`: missing and surplus pronouns are counted by the source; scores do not change."""
 
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
-from safetensors.torch import load_file, save_file
 
 from data_prep.wmt import source_lines
-from pronmetric.checkpoint.files import WEIGHTS
+from pronmetric.alignment.table import from_bytes, to_bytes
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError
 from pronmetric.metric import PronounMetric
-from pronmetric.scoring.rerank import Weighting, rerank
 from pronmetric.source import files as source_files
+from pronmetric.source.table import Counted, Item, SourceTable
 from pronmetric.text.context import Source, Text
 
 Checkpoints = Callable[..., Path]
@@ -43,17 +42,35 @@ def metric(tiny_checkpoint: Checkpoints) -> PronounMetric:
     return PronounMetric.from_pretrained(tiny_checkpoint(), gpus=0, source_lang="de")
 
 
-def test_score_is_the_model_and_the_evidence_combined(metric: PronounMetric, tiny_checkpoint: Checkpoints) -> None:
-    plain = PronounMetric.from_pretrained(tiny_checkpoint(), gpus=0)
-    records = [{"text": text, "source": source} for text, source in zip(OUTPUT, SOURCES, strict=True)]
-    with_source, without = metric.predict(records), plain.predict(records)
-    for scored, alone in zip(with_source.segments, without.segments, strict=True):
-        assert scored.score == pytest.approx(sum(p.score for p in scored.pronouns) / len(scored.pronouns))
-        for p, q in zip(scored.pronouns, alone.pronouns, strict=True):
-            assert p.evidence is not None and q.evidence is None
-            (expected,) = source_files.of_language("de").combination.probabilities([q.score], [p.evidence.log_odds])
-            assert p.score == pytest.approx(expected, abs=1e-6)
-    assert with_source.signature["source"].startswith("de-") and "source:" not in str(without.signature)
+@pytest.mark.parametrize("reader", [False, True])
+def test_scores_preference_and_signature_are_those_without_it(
+    reader: bool, tiny_checkpoint: Checkpoints, with_reader: Path
+) -> None:
+    folder = with_reader if reader else tiny_checkpoint(pair_head=True)
+    plain, counting = (PronounMetric.from_pretrained(folder, gpus=0, source_lang=code) for code in (None, "de"))
+    records = [
+        {"text": text, "context": ["It was late."], "source": source}
+        for text, source in zip([*OUTPUT, "Sleeps."], [*SOURCES, SOURCES[2]], strict=True)
+    ]
+    before, after = plain.predict(records), counting.predict(records)
+    assert tuple(segment._replace(unmatched=None) for segment in after.segments) == before.segments
+    assert after.segments[0].preference is not None
+    assert all((p.evidence is not None) == reader for each in after.segments for p in each.pronouns)
+    assert after.signature == before.signature and after.counts == before.counts
+    assert ("source" in dict(after.signature.fields)) == reader
+    missing = [[word.text for word in each.unmatched.missing] for each in after.segments if each.unmatched]
+    assert missing == [[], [], [], ["Er"]] and before.segments[3].unmatched is None
+    assert (after.system.missing, before.system.missing) == (1, None)
+
+
+@pytest.mark.parametrize("reader", [False, True])
+def test_texts_without_a_pronoun_change_no_signature(
+    reader: bool, tiny_checkpoint: Checkpoints, with_reader: Path
+) -> None:
+    folder = with_reader if reader else tiny_checkpoint()
+    metric = PronounMetric.from_pretrained(folder, gpus=0, source_lang="de")
+    found = metric.predict([{"text": "Sleeps.", "source": "Er schläft."}])
+    assert "source" not in dict(found.signature.fields) and found.counts.with_source == 0
 
 
 def test_texts_without_a_source_have_the_score_of_the_model(
@@ -64,6 +81,25 @@ def test_texts_without_a_source_have_the_score_of_the_model(
     assert list(metric.stream(texts)) == list(plain.stream(texts))
     sources = [Text("", text, Source(source)) for text, source in zip(OUTPUT, SOURCES, strict=True)]
     assert list(plain.stream(sources)) == list(plain.stream(texts))
+
+
+def test_missing_pronouns_are_counted_with_any_head(tiny_checkpoint: Checkpoints) -> None:
+    metric = PronounMetric.from_pretrained(tiny_checkpoint(head="paper"), gpus=0, source_lang="de")
+    assert not metric.probability
+    (segment,) = metric.stream([Text("", "Sleeps.", Source("Er schläft."))])
+    assert segment.unmatched is not None and [word.text for word in segment.unmatched.missing] == ["Er"]
+
+
+def test_variants_of_a_text_are_not_counted(metric: PronounMetric, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted, real = list[str](), SourceTable.count
+
+    def count(table: SourceTable, items: Sequence[Item]) -> Iterator[Counted]:
+        counted.extend(item.source for item in items)
+        return real(table, items)
+
+    monkeypatch.setattr(SourceTable, "count", count)
+    (found,) = metric.alternatives([Text("", OUTPUT[2], Source(SOURCES[2]))])
+    assert found[0].others and counted == [SOURCES[2]]
 
 
 def test_a_record_without_source_is_refused(metric: PronounMetric) -> None:
@@ -83,32 +119,39 @@ def test_compare_swaps_signs_with_sources(metric: PronounMetric) -> None:
         assert a.difference is not None and b.difference == pytest.approx(-a.difference)
 
 
-def test_rerank_follows_the_source(tiny_checkpoint: Checkpoints, tmp_path: Path) -> None:
-    folder = shutil.copytree(tiny_checkpoint(), tmp_path / "undecided")
-    weights = load_file(folder / WEIGHTS)
-    save_file({k: w * (not k.startswith("head.")) for k, w in weights.items()}, folder / WEIGHTS, {"format": "pt"})
-    undecided = PronounMetric.from_pretrained(folder, gpus=0, source_lang="de")  # all pronouns are equally probable
-    candidates = list(zip(OUTPUT, OTHER, strict=True))
-    choices = rerank(
-        candidates, undecided.stream, weighting=Weighting(), contexts=[""] * 3, sources=[Source(s) for s in SOURCES]
-    )
-    texts = [candidates[line][choice.chosen] for line, choice in choices]
-    assert texts[0] == OTHER[0] and texts[2] == OUTPUT[2]
+@pytest.mark.usefixtures("texts")
+def test_flags_of_score_and_its_files(with_reader: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = ["--model", str(with_reader), "--gpus", "0"]
+    flags = ["-t", "a", "-s", "s", "--source-lang", "de", "--to_json", "r.json", *model]
+    assert main(["score", *flags]) == 0
+    told = capsys.readouterr().err
+    assert "|source:reader-" in told and "source:de-" not in told
+    result = json.loads(Path("r.json").read_text(encoding="utf-8"))
+    entries = result["segments"]
+    he = entries[0]["pronouns"][0]["source"]
+    assert SOURCES[0][he["start"] : he["end"]] == he["word"] != ""
+    assert [entry["missing"] for entry in entries] == [[], [], []] and "surplus" in entries[0]
+    assert result["source_language"] == "de"
+    assert main(["report", "r.json", "--format", "md", "--show", "pronouns", "--no-model"]) == 0
+    assert f"| {he['word']} | {he['log_odds']:+.2f} |" in capsys.readouterr().out
+    assert main(["report", "r.json", "--no-model", "-o", "r.html"]) == 0
+    assert f'["{he["word"]}",{round(he["log_odds"], 2)},' in Path("r.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("texts")
-def test_flags_of_score_and_its_files(model: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    flags = ["-t", "a", "-s", "s", "--source-lang", "de", "--to_json", "r.json", *model]
-    assert main(["score", *flags]) == 0
-    assert "|source:de-" in capsys.readouterr().err
-    entries = json.loads(Path("r.json").read_text(encoding="utf-8"))["segments"]
-    he = entries[0]["pronouns"][0]["source"]
-    assert he["log_odds"] < 0 and (he["word"], he["start"], he["end"]) == ("Sie", 0, 3)
-    assert [entry["missing"] for entry in entries] == [[], [], []] and "surplus" in entries[0]
-    assert main(["report", "r.json", "--format", "md", "--show", "pronouns", "--no-model"]) == 0
-    assert f"| Sie | {he['log_odds']:+.2f} |" in capsys.readouterr().out
-    assert main(["report", "r.json", "--no-model", "-o", "r.html"]) == 0
-    assert f'["Sie",{round(he["log_odds"], 2)},' in Path("r.html").read_text(encoding="utf-8")
+def test_a_result_that_a_table_affected_is_still_reported(model: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """An older version signed the table, and gave the log-odds of its log-linear model."""
+    assert main(["score", "-t", "a", "-s", "s", "--to_json", "r.json", *model]) == 0
+    result = json.loads(Path("r.json").read_text(encoding="utf-8"))
+    result["signature"] += "|source:de-1234abcd|preference:without_source"
+    result["segments"][0]["pronouns"][0]["source"] = {"log_odds": -1.25, "word": "Sie", "start": 0, "end": 3}
+    Path("old.json").write_text(json.dumps(result), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["report", "old.json", "--format", "md", "--show", "pronouns", "--no-model"]) == 0
+    assert "| Sie | -1.25 |" in capsys.readouterr().out
+    assert main(["report", "old.json", "--no-model", "-o", "r.html"]) == 0
+    page = Path("r.html").read_text(encoding="utf-8")
+    assert '["Sie",-1.25,' in page and '"sourceLang":"de"' in page
 
 
 @pytest.mark.usefixtures("texts")
@@ -118,7 +161,7 @@ def test_missing_pronouns_are_counted_and_are_no_errors(model: list[str], capsys
     assert main(["score", *flags, "--to_json", "r.json"]) == 0
     said = capsys.readouterr().err
     assert "a: 1 source pronouns without a counterpart, 0 pronouns without one in the source" in said
-    assert "does not affect scores" not in said  # it does
+    assert "--source-lang counts missing and surplus pronouns; the source does not affect scores: the model" in said
     result = json.loads(Path("r.json").read_text(encoding="utf-8"))
     last = result["segments"][2]
     assert last["missing"] == [{"text": "Er", "start": 0, "end": 2}] and last["surplus"] == []
@@ -149,20 +192,55 @@ def test_missing_pronouns_are_counted_by_the_reference(model: list[str], capsys:
 
 
 @pytest.mark.usefixtures("texts")
-@pytest.mark.parametrize(
-    ("verb", "flags"),
-    [("compare", ["-t", "a", "b"]), ("suggest", ["-t", "a", "--all"]), ("rerank", ["--candidates", "a", "b"])],
-)
-def test_flags_of_other_verbs(
-    verb: str, flags: list[str], model: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([verb, *flags, "-s", "s", "--source-lang", "de", *model]) == 0
-    assert "|source:de-" in capsys.readouterr().err
-    assert main([verb, *flags, "-s", "s", "--source-lang", "tlh", *model]) == 1
+def test_compare_counts_missing_pronouns_too(model: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    Path("b").write_text("She has seen her sister.\nIt rains.\nSleeps.\n", encoding="utf-8")
+    flags = ["compare", "-t", "a", "b", "-s", "s", *model]
+    assert main([*flags, "--to_json", "plain.json"]) == 0
+    plain = capsys.readouterr()
+    assert main([*flags, "--to_json", "r.json", "--source-lang", "de"]) == 0
+    told = capsys.readouterr()
+    assert told.out == plain.out
+    before, after = (json.loads(Path(name).read_text(encoding="utf-8")) for name in ("plain.json", "r.json"))
+    assert after["signature"] == before["signature"] and after["source_language"] == "de"
+    missing = [[word["text"] for word in output["missing"]] for output in after["segments"][2]["outputs"]]
+    assert missing == [[], ["Er"]] and after["pairs"][0]["b"]["missing_pronouns"] == 1
+    assert "missing" not in before["segments"][2]["outputs"][1]
+    assert main([*flags, "--source-lang", "tlh"]) == 1
     assert "no source table for language 'tlh': expected one of cs, de" in capsys.readouterr().err
     with pytest.raises(SystemExit):
-        main([verb, *flags, "--source-lang", "de", *model])
+        main(["compare", "-t", "a", "b", "--source-lang", "de", *model])
     assert "--source-lang needs the source: give -s" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("texts")
+@pytest.mark.parametrize(
+    ("verb", "flags"),
+    [
+        ("suggest", ["-t", "a", "--all"]),
+        ("rerank", ["--candidates", "a", "b"]),
+        ("check", ["-t", "a", "--min-score", "0"]),
+    ],
+)
+def test_verbs_that_count_nothing_do_not_have_the_flag(
+    verb: str, flags: list[str], model: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([verb, *flags, "-s", "s", "--source-lang", "de", *model])
+    assert "--source-lang" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("texts")
+def test_a_table_of_an_older_version_is_refused(model: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    source_files.save("xx.npz", source_files.of_language("de"))
+    with np.load("xx.npz") as stored:
+        content = dict(stored)
+    content["settings"] = to_bytes({**from_bytes(content["settings"]), "format": 1})
+    np.savez_compressed("xx.npz", **content)
+    assert main(["score", "-t", "a", "-s", "s", "--source-lang", "xx.npz", *model]) == 1
+    assert (
+        "pronmetric: error: xx.npz: a source table of an older version (format 1, expected 2): make it again with "
+        "`pronmetric train-source`" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.usefixtures("texts")

@@ -203,6 +203,9 @@ def test_a_reader_judges_pairs_in_preparation(
     assert sum(made["counts"]["source"]["de"]["kept"].values()) > 0
     assert main(["prepare", *flags, f"filter.reader={tiny_checkpoint()}", f"out={tmp_path / 'other'}"]) == 1
     assert "filter.reader: expected a checkpoint with a reader of sources, got" in capsys.readouterr().err
+    assert main(["prepare", *flags, f"out={tmp_path / 'other'}"]) == 1
+    said = "filter.source=drop needs a reader of sources: add filter.reader=CHECKPOINT"
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("texts")

@@ -25,8 +25,18 @@ RIGHT = pair("She has seen a man.", "He has seen a man.", "she", "he")
 REPHRASED = pair("He has seen a man.", "She has seen a man.", "he", "she")
 
 
+def reader(she: float, he: float, seen: list[Text]) -> Reader:
+    """A reader that gives these log-odds, and lists the texts that it read."""
+
+    def log_odds(text: Text, start: int) -> float:
+        seen.append(text)
+        return she if text.text[start:].startswith("She") else he
+
+    return Reader("tiny", log_odds)
+
+
 def test_a_reference_that_the_source_contradicts_is_dropped() -> None:
-    judged = judge("de", {1: Source(SOURCE)})
+    judged = judge({1: Source(SOURCE)}, reader(2.0, -1.0, []))
     assert judged is not None
     counts: Counter[tuple[str, ...]] = Counter()
     assert clean_pair(RIGHT, judged, counts) == RIGHT and counts.pop(("kept", "system mismatch")) == 1 and not counts
@@ -42,9 +52,8 @@ def test_other_mismatches_of_a_system_pair_stay() -> None:
     assert clean_pair(both, lambda _: ALIKE, Counter()) == replace(both, mismatches=(missing,))
 
 
-@pytest.mark.parametrize(("language", "given"), [("de", {}), ("tlh", {1: Source(SOURCE)})])
-def test_nothing_is_judged_without_sources_or_table(language: str, given: dict[int, Source]) -> None:
-    assert judge(language, given) is None
+def test_nothing_is_judged_without_sources() -> None:
+    assert judge({}, reader(2.0, -1.0, [])) is None
 
 
 @pytest.mark.parametrize(
@@ -53,12 +62,7 @@ def test_nothing_is_judged_without_sources_or_table(language: str, given: dict[i
 )
 def test_a_reader_judges_both_texts_in_their_context(she: float, he: float, reason: str | None) -> None:
     source, seen = Source(SOURCE, ("Es ist spät.",)), list[Text]()
-
-    def log_odds(text: Text, start: int) -> float:
-        seen.append(text)
-        return she if text.text[start:].startswith("She") else he
-
-    judged = judge("tlh", {1: source}, Reader("tiny", log_odds))
+    judged = judge({1: source}, reader(she, he, seen))
     assert judged is not None
     (noisy,) = noisy_references(replace(RIGHT, context=("It is", "late.")))
     assert judged(noisy) == reason

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from data_prep import filters
-from data_prep.filters import agreement_filter
+from data_prep.filters import Reader, agreement_filter
 from data_prep.suites import wmt as suite_entries
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
@@ -20,7 +19,7 @@ from pronmetric.cli import suite_build
 from pronmetric.errors import PronmetricError
 from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.schema import Document
-from pronmetric.source import files as source_files
+from pronmetric.text.context import Text
 
 SOURCE = ["Das ist Ada.", "Sie hat einen Hund.", "Er bellt immer sehr laut.", "Ada mag ihn trotzdem gern."]
 REFERENCE = ["This is Ada.", "She has a dog.", "It always barks very loudly.", "Ada likes it all the same."]
@@ -45,9 +44,13 @@ def wmt(tmp_path: Path) -> Path:
 
 
 def build(
-    testsets: Iterable[TestSet], missing: dict[str, int], *, agreement: str = "grammar", by_source: bool = False
+    testsets: Iterable[TestSet],
+    missing: dict[str, int],
+    *,
+    agreement: str = "grammar",
+    reader: Reader | None = None,
 ) -> list[suite_entries.Found]:
-    filters = suite_entries.Filters(agreement_filter(agreement, min_agreement=0.8), by_source)
+    filters = suite_entries.Filters(agreement_filter(agreement, min_agreement=0.8), reader)
     return list(suite_entries.build(testsets, ENGLISH, filters=filters, context_size=2, seed=1, without_source=missing))
 
 
@@ -77,10 +80,15 @@ def test_counts_are_those_of_the_papers_table(wmt: Path) -> None:
 
 
 def test_counts_after_each_filter(wmt: Path) -> None:
-    """The source has "er" and "ihn" of the dog: evidence for "he" and "him" as for "it"."""
+    """A reader prefers feminine forms where the source has "Sie"."""
+
+    def log_odds(text: Text, start: int) -> float:
+        assert text.source is not None
+        return 2.0 if ("Sie" in text.source.text) == text.text[start:].lower().startswith("she") else -2.0
+
     (wmt / "demo2031.de-en.ref.A.en").write_text("This is Ada.\nHe has that.\nIt barks.\nAda likes it.\n")
     (wmt / "demo2031.de-en.hyp.S.en").write_text("This is Ada.\nShe has this.\nIt barks.\nAda likes it.\n")
-    found = build(in_folder(wmt), {}, by_source=True)
+    found = build(in_folder(wmt), {}, reader=Reader("tiny", log_odds))
     assert {(one.entry.right, one.entry.wrong): one.dropped for one in found if one.entry.system == "S"} == {
         ("he", "she"): "source",  # "Sie hat einen Hund."
         ("that", "this"): "agreement",
@@ -96,10 +104,9 @@ def test_counts_after_each_filter(wmt: Path) -> None:
 def test_every_source_language_of_wmt_is_covered(code: str, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     testset = next(one for one in in_folder(shared / "data" / "wmt") if one.source == code)
     short = list(shortened(discovery.read(testset), most=200))
-    assert filters.judge(code, filters.sources(short)) is not None
     monkeypatch.setattr(discovery, "read", lambda _: short)
     missing: dict[str, int] = {}
-    found = build([testset], missing, by_source=True)
+    found = build([testset], missing)
     assert not missing
     (figures, *_) = suite_entries.counts(found, missing)
     assert figures.language == code and figures.contexts > 0
@@ -118,11 +125,7 @@ def shortened(documents: Iterable[Document], *, most: int) -> Iterator[Document]
 
 @pytest.mark.shared
 def test_the_languages_of_that_test_are_all_that_are_there(shared: Path) -> None:
-    assert (
-        {one.source for one in in_folder(shared / "data" / "wmt")}
-        == set("cs de ha is ja liv ru uk zh".split())
-        <= set(source_files.shipped())
-    )
+    assert {one.source for one in in_folder(shared / "data" / "wmt")} == set("cs de ha is ja liv ru uk zh".split())
 
 
 def test_the_command_writes_both_files(wmt: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,5 +146,24 @@ def test_the_command_writes_both_files(wmt: Path, tmp_path: Path, capsys: pytest
 
 
 def test_the_source_filter_is_for_english_targets(wmt: Path) -> None:
-    with pytest.raises(PronmetricError, match="of English pronouns"):
-        suite_build.GROUP.main(["wmt", "--wmt-dir", str(wmt), "--target", "de", "--source", "drop"])
+    flags = ["wmt", "--wmt-dir", str(wmt), "--target", "de", "--source", "drop", "--reader", "base"]
+    with pytest.raises(PronmetricError, match="--source drop is for English targets"):
+        suite_build.GROUP.main(flags)
+
+
+def test_the_source_filter_needs_a_reader(
+    wmt: Path,
+    tmp_path: Path,
+    with_reader: Path,
+    tiny_checkpoint: Callable[..., Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    flags = ["wmt", "--wmt-dir", str(wmt), "--to_json", str(tmp_path / "s.json"), "--quiet"]
+    for alone in (["--source", "drop"], ["--reader", str(with_reader)]):
+        with pytest.raises(SystemExit):
+            suite_build.GROUP.main([*flags, *alone])
+        assert "--source drop and --reader go together" in capsys.readouterr().err
+    with pytest.raises(PronmetricError, match="--reader: expected a checkpoint with a reader of sources, got tiny"):
+        suite_build.GROUP.main([*flags, "--source", "drop", "--reader", str(tiny_checkpoint())])
+    assert suite_build.GROUP.main([*flags, "--source", "drop", "--reader", str(with_reader)]) == 0
+    assert json.loads((tmp_path / "s.json").read_text())["settings"]["reader"] == str(with_reader)

@@ -147,7 +147,7 @@ def test_script(
     rate_one_in_two = MANIFEST | {"counts": {"testsets": {"generaltest2022.x-en": counted(2, 1)}}}
     (tmp_path / "manifest.json").write_text(json.dumps(rate_one_in_two), encoding="utf-8")
     TABLE.save(tmp_path / "confusion.json")
-    monkeypatch.setattr(scoring, "load", lambda options, source_lang: scoring.Counting(told(0.1, 0.9), "fake"))
+    monkeypatch.setattr(scoring, "load", lambda options: scoring.Counting(told(0.1, 0.9), "fake"))
     flags = ["--model", tmp_path, "--data", tmp_path, "--shared", wmt, "--form", form, "--out", tmp_path / "c.json"]
     monkeypatch.setattr(sys, "argv", ["calibration", *map(str, flags)])
     calibration.main()
@@ -157,40 +157,11 @@ def test_script(
     assert figures["wrong"] > 0
 
 
-def test_with_and_without_the_source(
-    wmt: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_records_have_their_sources(wmt: Path) -> None:
     sources = wmt / "data" / "wmt" / "wmt23-news-systems" / "txt" / "sources"
     sources.mkdir()
     lines = [f"Satz {number}." for number in range(120)]
     (sources / "generaltest2023.de-en.src.de").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (tmp_path / "model.safetensors").write_bytes(b"")
-    rate_one_in_two = MANIFEST | {"counts": {"testsets": {"generaltest2022.x-en": counted(2, 1)}}}
-    (tmp_path / "manifest.json").write_text(json.dumps(rate_one_in_two), encoding="utf-8")
-    TABLE.save(tmp_path / "confusion.json")
-    given: list[Record] = []
-
-    def load(options: object, *, source_lang: str | None = None) -> scoring.Counting:
-        if source_lang is None:
-            return scoring.Counting(told(0.5, 0.5), "plain")
-        assert source_lang == "de"
-
-        def score(records: Sequence[Record]) -> Sequence[Result]:
-            given.extend(records)
-            return told(0.01, 0.99)(records)
-
-        return scoring.Counting(score, "with source")
-
-    monkeypatch.setattr(scoring, "load", load)
-    flags = ["--model", tmp_path, "--data", tmp_path, "--shared", wmt, "--out", tmp_path / "c.json"]
-    monkeypatch.setattr(sys, "argv", ["calibration", *map(str, flags), "--source-lang", "de"])
-    calibration.main()
-    assert given[0]["source"] == "Satz 1." and given[0]["source_context"] == ["Satz 0."]
-    figures = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))["figures"]
-    without = figures["without_source"]
-    assert without["pronouns"] == figures["pronouns"] and without["mean_probability"] == 0.5
-    assert without["brier"] == 0.25 > figures["brier"]
-    assert "without the source: expected calibration error" in capsys.readouterr().out
-    monkeypatch.setattr(sys, "argv", ["calibration", *map(str, flags), "--source-lang", "zh"])
-    with pytest.raises(InputError, match="--source-lang zh: no test set of development"):
-        calibration.main()
+    found = calibration.sentences(wmt / "data" / "wmt", ["generaltest2023.de-en"])
+    record = calibration.add_noise(found, TABLE, rate=0.5)[0].record
+    assert record["source"] == "Satz 1." and record["source_context"] == ["Satz 0."]

@@ -9,8 +9,7 @@ import pytest
 
 from pronmetric.bulk import dedupe, parts, storage
 from pronmetric.errors import InputError
-from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, Unmatched
-from pronmetric.source.evidence import Evidence
+from pronmetric.scoring.score import Counts, Evidence, PronounScore, SegmentScore, Unmatched
 from pronmetric.text.context import Source, Text
 from pronmetric.text.words import Word
 

@@ -21,9 +21,8 @@ from pronmetric.bulk.score import RESULTS
 from pronmetric.bulk.shards import ErrorRows, ShardWriter
 from pronmetric.bulk.statistics import ShardStatistics, SystemSums
 from pronmetric.errors import InputError
-from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, Tally, Unmatched
+from pronmetric.scoring.score import Counts, Evidence, PronounScore, SegmentScore, Tally, Unmatched
 from pronmetric.signature import Signature
-from pronmetric.source.evidence import Evidence
 from pronmetric.text.context import Text
 from pronmetric.text.words import Word
 
@@ -106,7 +105,7 @@ def write(folder: Path, shard: Shard, found: list[SegmentScore], bad: list[BadRo
     for one in bad:
         errors.add(one)
     errors.write()
-    with ShardWriter(place / "scores" / shard.name, worker.scores_schema(with_source=False)) as writer:
+    with ShardWriter(place / "scores" / shard.name, worker.scores_schema(evidence=False, unmatched=False)) as writer:
         for number, segment in enumerate(found, start=1):
             writer.add(worker.scores_row(row(number), segment, name="in.jsonl"))
         sums = {None: SystemSums.of(tallied(found))}
@@ -139,7 +138,7 @@ def test_what_the_source_says_is_in_columns_of_its_own(tmp_path: Path) -> None:
     segment = SegmentScore(0.5, (pronoun,), None, 2, Unmatched((Word("sie", 0, 3),), ()))
     shard = Shard(0, 0, 0, 1, 0, 0)
     target = storage.place(str(tmp_path)) / "scores" / shard.name
-    with ShardWriter(target, worker.scores_schema(with_source=True)) as writer:
+    with ShardWriter(target, worker.scores_schema(evidence=True, unmatched=True)) as writer:
         writer.add(worker.scores_row(row(1), segment, name="a"))
         writer.finish(ShardStatistics.empty())
     (found,) = pq.read_table(tmp_path / "scores" / shard.name).to_pylist()
@@ -150,7 +149,9 @@ def test_what_the_source_says_is_in_columns_of_its_own(tmp_path: Path) -> None:
 def test_an_error_leaves_no_file(tmp_path: Path) -> None:
     with (
         pytest.raises(ValueError, match="stop"),
-        ShardWriter(storage.place(str(tmp_path)) / "scores" / "a", worker.scores_schema(with_source=False)) as writer,
+        ShardWriter(
+            storage.place(str(tmp_path)) / "scores" / "a", worker.scores_schema(evidence=False, unmatched=False)
+        ) as writer,
     ):
         writer.add(worker.scores_row(row(1), segments(1, 1)[0], name="a"))
         raise ValueError("stop")
@@ -186,7 +187,7 @@ def test_a_full_disk_at_the_last_bytes_names_the_file(tmp_path: Path, monkeypatc
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(pq.ParquetWriter, "close", full)
-    schema = worker.scores_schema(with_source=False)
+    schema = worker.scores_schema(evidence=False, unmatched=False)
     with pytest.raises(OSError, match="No space") as caught, ShardWriter(storage.place(str(target)), schema) as writer:
         writer.finish(ShardStatistics(0, 0, {}, Counts()))
     assert caught.value.filename == str(target)

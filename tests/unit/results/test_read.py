@@ -125,7 +125,7 @@ def test_the_language_of_the_sources(tmp_path: Path) -> None:
     value = scored()
     assert read(written(tmp_path, value)).source_language is None
     assert read(written(tmp_path, {**value, "source_language": "ar"})).source_language == "ar"
-    value["signature"] = f"{SIGNATURE}|source:he-1234abcd"  # score --source-lang
+    value["signature"] = f"{SIGNATURE}|source:he-1234abcd"  # of a version in which --source-lang affected scores
     assert read(written(tmp_path, value)).source_language == "he"
     with pytest.raises(InputError, match='"source_language" must be a string'):
         read(written(tmp_path, {**value, "source_language": 7}))

@@ -211,21 +211,34 @@ def facts(client: TestClient) -> dict[str, Any]:
     return found
 
 
-def test_sources_count_in_all_records_or_in_none(tiny_checkpoint: Callable[..., Path]) -> None:
-    made = Service(make_metric(tiny_checkpoint(pair_head=True), source_lang="de"), context=GIVEN)
+def test_sources_count_in_all_records_or_in_none(with_reader: Path) -> None:
+    made = Service(make_metric(with_reader, source_lang="de"), context=GIVEN)
     client = TestClient(make_app(made))
     sourced = {**RECORD, "source": "Sie schloss die Türen.", "source_context": ["Maria leitete die Bibliothek."]}
     with_source = client.post("/score", json={"records": [sourced]}).json()
     without = client.post("/score", json={"records": [RECORD]}).json()
     interface.ScoredRecords.model_validate(with_source)
-    assert "|source:de-" in with_source["signature"] and "|source:" not in without["signature"]
+    assert "|source:reader-" in with_source["signature"] and "|source:" not in without["signature"]
     assert {"log_odds", "word", "start", "end"} == with_source["records"][0]["pronouns"][0]["source"].keys()
     assert "missing" in with_source["records"][0] and "missing" not in without["records"][0]
     mixed = client.post("/score", json={"records": [sourced, RECORD]})
     assert mixed.status_code == 422 and 'records:2: the key "source" is missing' in mixed.json()["detail"]
     compared = client.post("/compare", json={"a": [sourced], "b": [sourced]}).json()
-    assert compared["segments"][0]["source"] == sourced["source"] and "|source:de-" in compared["signature"]
-    assert facts(client)["sources"] and facts(client)["sourceLang"] == "de"
+    assert compared["segments"][0]["source"] == sourced["source"] and "|source:reader-" in compared["signature"]
+    assert facts(client)["sources"] and facts(client)["sourcesAffectScores"] and facts(client)["sourceLang"] == "de"
+
+
+def test_a_source_language_alone_counts_missing_pronouns(tiny_checkpoint: Callable[..., Path]) -> None:
+    plain, counting = (
+        TestClient(make_app(Service(make_metric(tiny_checkpoint(), source_lang=code), context=GIVEN)))
+        for code in (None, "de")
+    )
+    body = {"records": [{**RECORD, "source": "Er schloss ihre Türen."}]}
+    before, after = (client.post("/score", json=body).json() for client in (plain, counting))
+    (record,) = after["records"]
+    assert (record.pop("missing"), record.pop("surplus")) == ([], []) and before == after
+    assert facts(counting)["sources"] and not facts(counting)["sourcesAffectScores"]
+    assert not facts(plain)["sources"]
 
 
 def test_a_checkpoint_without_context_reads_none(metric: PronounMetric) -> None:

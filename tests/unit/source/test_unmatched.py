@@ -10,11 +10,10 @@ import pytest
 from pronmetric.pronouns.closed_class import closed_class
 from pronmetric.pronouns.finder import find
 from pronmetric.source import words as source_words
-from pronmetric.source.evidence import RELIABLE, Item, SourceTable
-from pronmetric.source.features import Links
 from pronmetric.source.fit import fit, make_line
+from pronmetric.source.links import Links
+from pronmetric.source.table import RELIABLE, Item, SourceTable
 from pronmetric.source.unmatched import unmatched
-from pronmetric.text.context import Source
 from pronmetric.text.words import words
 
 
@@ -58,7 +57,7 @@ def table() -> SourceTable:
     """German with an aligner that knows no word; references keep "er" and leave out "mir"."""
     verbs = {"schläft": "sleeps", "läuft": "runs", "singt": "sings", "trinkt": "drinks"}
     lines = [
-        make_line(Source(f"{name} sagte , er {verb} mit mir ."), [f"{name} said he {english} ."])
+        make_line(f"{name} sagte , er {verb} mit mir .", [f"{name} said he {english} ."])
         for name in ("Anna", "Maria", "Peter")
         for verb, english in verbs.items()
     ]
@@ -68,16 +67,16 @@ def table() -> SourceTable:
 def test_only_forms_that_references_keep_count(table: SourceTable) -> None:
     assert table.kept["er"] >= RELIABLE > table.kept["mir"]
     text = "Anna said runs ."
-    item = Item(Source("Anna sagte , er läuft mit mir ."), words(text), find(text))
-    (judged,) = table.judge([item])
-    assert [word.text for word in judged.missing] == ["er"]
-    assert judged.missing[0][1:] == (13, 15)
+    item = Item("Anna sagte , er läuft mit mir .", words(text), find(text))
+    (counted,) = table.count([item])
+    assert [word.text for word in counted.missing] == ["er"]
+    assert counted.missing[0][1:] == (13, 15)
 
 
 def test_surplus_counts_where_references_have_a_source(table: SourceTable) -> None:
     text = "Anna said he runs and we run ."
-    item = Item(Source("Anna sagte , er läuft ."), words(text), find(text))
-    (judged,) = replace(table, sourced={"we": 0.95}).judge([item])
-    assert [item.pronouns[k].text for k in judged.surplus] == ["we"]
-    (judged,) = replace(table, sourced={"we": 0.6}).judge([item])
-    assert judged.surplus == ()
+    item = Item("Anna sagte , er läuft .", words(text), find(text))
+    (counted,) = replace(table, sourced={"we": 0.95}).count([item])
+    assert [item.pronouns[k].text for k in counted.surplus] == ["we"]
+    (counted,) = replace(table, sourced={"we": 0.6}).count([item])
+    assert counted.surplus == ()

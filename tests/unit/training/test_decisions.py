@@ -163,15 +163,6 @@ def test_the_metric_gives_preferences_and_the_same_scores(two: Path, tiny_checkp
     assert found.signature["pair_head"] == "4" and "pair_head" not in str(plain.signature)
 
 
-def test_the_preference_does_not_read_the_source(two: Path) -> None:
-    records = [{"text": "He left her there.", "source": "Sie hat ihn dort gelassen."}]
-    plain, sourced = (PronounMetric.from_pretrained(two, gpus=0, source_lang=code) for code in (None, "de"))
-    (before,), (after,) = (metric.predict(records).segments for metric in (plain, sourced))
-    assert before.score != after.score and before.preference == after.preference
-    assert sourced.signature()["preference"] == "without_source"
-    assert plain.signature().differences(sourced.signature()).keys() == {"source", "preference"}
-
-
 def _example(record: dict[str, Any], spans: list[tuple[int, int]]) -> Example:
     return Example(" ".join(record.get("context", ())), record["text"], spans)
 
