@@ -1,12 +1,13 @@
 """Calibration of the pronoun probabilities on held-out references with errors at a natural rate.
 
     python -m benchmarks.checkpoint.calibration --model FOLDER --data PREPARED
-        [--wmt DIR] [--split test] [--out FILE.json]
+        [--wmt DIR] [--split test] [--no-source] [--out FILE.json]
 
 Every reference sentence of the split's test sets, two sentences of context before it, with its pronouns replaced as
 often as the outputs of WMT22 have another pronoun than the reference (`counts` of the prepared folder's manifest)
 and by the forms that systems put there (its confusion.json). A replaced pronoun is wrong, all others are right.
-`--form study` measures the same in the study set's form (lower-cased, without punctuation).
+`--form study` measures the same in the study set's form (lower-cased, without punctuation). A checkpoint with a reader
+of sources reads them; `--no-source` leaves them out.
 """
 
 from __future__ import annotations
@@ -194,6 +195,7 @@ def main() -> None:
     )
     parser.add_argument("--natural", default=NATURAL, metavar="PATTERN", help="test sets that determine the error rate")
     parser.add_argument("--form", choices=("natural", "study"), default="natural")
+    parser.add_argument("--no-source", action="store_true", help="score without the sources")
     options = parser.parse_args()
     pages.weights_hash(options.model)
     manifest = arrow.read_manifest(options.data)
@@ -203,6 +205,8 @@ def main() -> None:
     found = sentences(options.wmt or options.shared / "data" / "wmt", testsets)
     if options.form == "study":
         found = in_study_form(found)
+    if options.no_source:
+        found = [replace(sentence, source=None) for sentence in found]
     scorer = scoring.load(options)
     noised = add_noise(found, table, rate=rate, seed=options.seed)
     figures = measure(scorer, noised, seed=options.seed)

@@ -1,17 +1,19 @@
-"""What the source adds: references with a fifth of their pronouns replaced, scored with their sources and without.
+"""What the source adds: references with wrong pronouns, scored with their sources and without.
 
     python -m benchmarks.checkpoint.source_reader --model FOLDER --data PREPARED
-        [--datasets wmt23:de-en wmt23:ja-en wmt23:ru-en wmt23:uk-en] [--lines 1200] [--out FILE.json]
+        [--datasets wmt23:de-en wmt23:ja-en wmt23:ru-en wmt23:uk-en] [--lines 1200 | --natural] [--out FILE.json]
 
 Figures are areas under the ROC curve in percent, of all pronouns and of the third person: by the checkpoint alone and
-with its reader of sources. Replacements are drawn from the confusion table of PREPARED. wmt22:de-en and wmt22:zh-en are
-test data. For a language that the reader was not trained on, measure a reader of
-`train experiment=source source.without=[ja]` on wmt23:ja-en.
+with its reader of sources. A fifth of the pronouns are replaced, drawn from the confusion table of PREPARED. With
+`--natural` each text is a noisy reference of PREPARED's development split: one pronoun is that of a system, where at
+least half of the systems have the reference's form. wmt22:de-en and wmt22:zh-en are test data. For a language that the
+reader was not trained on, measure a reader of `train experiment=source source.without=[ja]` on wmt23:ja-en.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,11 +23,13 @@ import numpy as np
 
 from benchmarks import pages
 from data_prep.wmt import corpus as wmt_corpus
+from pronmetric.data import arrow
 from pronmetric.eval.detection import detect
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates
 from pronmetric.pronouns.finder import THIRD_PERSON, find
-from pronmetric.text.context import COMMON, Text
+from pronmetric.schema import Pair
+from pronmetric.text.context import COMMON, Text, join
 from pronmetric.training.examples import Corrupter
 from pronmetric.training.source_data import POWER, RATE, translation
 
@@ -67,6 +71,40 @@ def cases(dataset: str, wmt: Path, table: ConfusionTable, *, lines: int) -> Iter
         )
 
 
+def majority_pairs(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs R vs R' whose pronoun at most half of the systems translate otherwise than the reference."""
+    systems, others = defaultdict(set), Counter[tuple[object, ...]]()
+    for pair in pairs:
+        if pair.kind == "system":
+            systems[pair.testset, pair.lp].add(pair.system)
+            others.update(_place(pair, mismatch.ref_start) for mismatch in pair.mismatches)
+    return [
+        pair
+        for pair in pairs
+        if pair.kind == "noisy"
+        and 2 * others[_place(pair, pair.mismatches[0].ref_start)] <= len(systems[pair.testset, pair.lp])
+    ]
+
+
+def _place(pair: Pair, start: int) -> tuple[object, ...]:
+    return pair.testset, pair.lp, pair.seg, pair.ref, start
+
+
+def natural_cases(dataset: str, wmt: Path, pairs: Sequence[Pair]) -> Iterator[Case]:
+    """The noisy references of a test set with their sources; the system's pronoun is wrong, all others are right."""
+    name, lp = dataset.split(":")
+    corpus = wmt_corpus.read(dataset, str(wmt), None, lambda note: None)
+    sources = {seg: row.evidence for seg, (row, _) in enumerate(corpus.in_context(COMMON, size=2), start=1)}
+    for pair in pairs:
+        if pair.lp == lp and pair.testset.endswith(name.removeprefix("wmt")):
+            found = find(pair.worse)
+            yield Case(
+                Text(join(pair.context), pair.worse, sources[pair.seg]),
+                {each.start: each.start != pair.mismatches[0].hyp_start for each in found},
+                {each.start: each.form in THIRD_PERSON for each in found},
+            )
+
+
 def score(metric: PronounMetric, given: Sequence[Case], *, with_source: bool) -> list[list[float | None]]:
     """The score of each case's pronouns; None where the finder finds none."""
     texts = (case.text if with_source else case.text._replace(source=None) for case in given)
@@ -89,9 +127,13 @@ def areas(given: Sequence[Case], scores: Sequence[Sequence[float | None]]) -> di
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """The figures of each test set and of all together."""
-    table = ConfusionTable.load(options.data / "confusion.json")
-    metric = PronounMetric.from_pretrained(options.model, gpus=0)
-    sets = {name: list(cases(name, options.wmt_dir, table, lines=options.lines)) for name in options.datasets}
+    metric = PronounMetric.from_pretrained(options.model)
+    if options.natural:
+        pairs = majority_pairs([arrow.to_pair(row) for row in arrow.read_pairs(options.data, "development")])
+        sets = {name: list(natural_cases(name, options.wmt_dir, pairs)) for name in options.datasets}
+    else:
+        table = ConfusionTable.load(options.data / "confusion.json")
+        sets = {name: list(cases(name, options.wmt_dir, table, lines=options.lines)) for name in options.datasets}
     figures: dict[str, Any] = {}
     every: dict[str, list[list[float | None]]] = {way: [] for way in WAYS}
     for name, given in sets.items():
@@ -123,10 +165,11 @@ def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", metavar="NAME|FOLDER", help="default: the shipped checkpoint")
-    parser.add_argument("--data", type=Path, required=True, metavar="PREPARED", help="whose confusion table is used")
+    parser.add_argument("--data", type=Path, required=True, metavar="PREPARED", help="folder of `pronmetric prepare`")
     parser.add_argument("--wmt-dir", type=Path, default=pages.ROOT.parent / "shared" / "data" / "wmt", metavar="DIR")
     parser.add_argument("--datasets", nargs="+", default=DEVELOPMENT, metavar="NAME:LP")
     parser.add_argument("--lines", type=int, default=1200, metavar="N", help="at most, of each set (default: 1200)")
+    parser.add_argument("--natural", action="store_true", help="pronouns of systems in place of drawn ones")
     parser.add_argument("--out", type=Path, metavar="FILE.json")
     options = parser.parse_args()
     figures = measure(options)
