@@ -1,7 +1,7 @@
 # `pronmetric serve` in a container, on the CPU:
 #   docker build -t pronmetric .
 #   docker run --rm -p 127.0.0.1:8000:8000 pronmetric            # then http://127.0.0.1:8000
-#   docker run --rm -p 127.0.0.1:8000:8000 pronmetric --source-lang de
+#   docker run --rm -p 127.0.0.1:8000:8000 pronmetric --model base --precision bf16
 # Nothing is downloaded when it runs. Flags of `serve` follow the name of the image.
 
 FROM python:3.11-slim AS wheel
