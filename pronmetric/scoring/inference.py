@@ -202,7 +202,7 @@ class Inference:
             encoded = self._encode(list(new.values()), batch_size, counts, tell, length_batching, attended)
             known.update(zip(new, encoded, strict=True))
             tell(1.0)
-            read = self._read_sources([to_read for *_, to_read, _ in waiting if to_read], batch_size, counts)
+            read = self._read_sources([each for *_, each, _ in waiting if each is not None], batch_size, counts)
             counted = self._count_unmatched([item for *_, item in waiting if item is not None])
             for key, found, size, to_read, item in waiting:
                 segment = self._segment(found, known[key], size) if found else SegmentScore(None, (), words=size)
