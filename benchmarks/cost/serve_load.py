@@ -136,7 +136,7 @@ def page(content: Mapping[str, Any]) -> str:
     for one in content["models"]:
         for run in one["runs"]:
             figures = (run[key] for key in ("clients", "requests", "p50", "p95", "per_second", "cpu"))
-            rows.append([f"`{one['model']}`, {KINDS[run['path']]}", *(f"{figure:,}" for figure in figures)])
+            rows.append([f"`{one['model']}`, {KINDS[run['path']]}", *(str(figure) for figure in figures)])
     parts = pages.template("serve-load")
     return pages.fill(
         "serve-load",
