@@ -171,10 +171,20 @@ def agreement(stems: Sequence[Path], one: People, *, seed: int) -> dict[str, Any
         keep_references=False,
         seed=seed,
     )
-    return {
+    found = {
         "systems": of_systems.content(pages.portable(one.systems), seed=seed),
         "segments": of_segments.content(pages.portable(one.segments), seed=seed),
     }
+    return named(found, {path: Path(path).name for each in paths.values() for path in each})
+
+
+def named(content: Any, names: Mapping[str, str]) -> Any:
+    """The content with the paths in keys and values replaced by their `names`: folders are those of one machine."""
+    if isinstance(content, dict):
+        return {names.get(key, key): named(value, names) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [named(value, names) for value in content]
+    return names.get(content, content) if isinstance(content, str) else content
 
 
 def page(content: Mapping[str, Any]) -> str:
