@@ -29,7 +29,7 @@ from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates
 from pronmetric.pronouns.finder import THIRD_PERSON, find
 from pronmetric.schema import Pair
-from pronmetric.text.context import COMMON, Text, join
+from pronmetric.text.context import COMMON, Source, Text, join
 from pronmetric.training.examples import Corrupter
 from pronmetric.training.source_data import POWER, RATE, translation
 
@@ -90,16 +90,21 @@ def _place(pair: Pair, start: int) -> tuple[object, ...]:
     return pair.testset, pair.lp, pair.seg, pair.ref, start
 
 
+def sources(dataset: str, wmt: Path) -> dict[int, Source | None]:
+    """The source of each segment of a test set, by its number from 1."""
+    corpus = wmt_corpus.read(dataset, str(wmt), None, lambda note: None)
+    return {seg: row.evidence for seg, (row, _) in enumerate(corpus.in_context(COMMON, size=2), start=1)}
+
+
 def natural_cases(dataset: str, wmt: Path, pairs: Sequence[Pair]) -> Iterator[Case]:
     """The noisy references of a test set with their sources; the system's pronoun is wrong, all others are right."""
     name, lp = dataset.split(":")
-    corpus = wmt_corpus.read(dataset, str(wmt), None, lambda note: None)
-    sources = {seg: row.evidence for seg, (row, _) in enumerate(corpus.in_context(COMMON, size=2), start=1)}
+    given = sources(dataset, wmt)
     for pair in pairs:
         if pair.lp == lp and pair.testset.endswith(name.removeprefix("wmt")):
             found = find(pair.worse)
             yield Case(
-                Text(join(pair.context), pair.worse, sources[pair.seg]),
+                Text(join(pair.context), pair.worse, given[pair.seg]),
                 {each.start: each.start != pair.mismatches[0].hyp_start for each in found},
                 {each.start: each.form in THIRD_PERSON for each in found},
             )
