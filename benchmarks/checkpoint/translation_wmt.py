@@ -5,8 +5,9 @@
 The training data are the references of WMT21 and WMT23 and, in the reverse direction as in back-translation, the human
 translations of WMT21 to WMT24's English sources; the test set is WMT22 with its first reference. Each system translates
 it, and `pronmetric score` gives BLEU, chrF and pronoun scores in one table. Where the files name no documents, 20 lines
-are taken as one. A system whose translation is in the folder of --work is not run again, and a training run that was
-stopped is resumed. `--page` writes translation-wmt.md and its JSON. BLEU and chrF need sacreBLEU.
+are taken as one. A system whose translation is in the folder of --work is not run again, a training run that was
+stopped is resumed, and scores are computed again only where a translation is newer. `--page` writes translation-wmt.md
+and its JSON. BLEU and chrF need sacreBLEU.
 """
 
 from __future__ import annotations
@@ -91,16 +92,22 @@ def translate(work: Path, name: str, overrides: Sequence[str]) -> None:
     _run("nmt", "translate", str(work / name), str(work / "test.source"), *docids, "-o", str(work / f"{name}.en"))
 
 
-def score(work: Path, names: Sequence[str]) -> dict[str, dict[str, float | None]]:
-    """Learned score, errors in 100 pronouns, and reference-based scores of each system's translation."""
-    made, out = [str(work / f"{name}.en") for name in names], work / "scores.json"
-    texts = ("-t", *made, "-r", str(work / "test.target"), "--docids", str(work / "test.doc"))
-    _run("score", *texts, "--also", ",".join(ALSO), "--only_system", "--to_json", str(out))
-    found = {}
-    for name, one in zip(names, json.loads(out.read_text(encoding="utf-8"))["systems"], strict=True):
-        also = {key: one["also"][key]["score"] for key in ALSO}
-        found[name] = {"score": one["score"], "errors": one["errors_per_100_pronouns"], **also}
-    return found
+def score(work: Path, names: Sequence[str]) -> dict[str, Any]:
+    """Learned score, errors in 100 pronouns, and reference-based scores of each system's translation; the signature."""
+    made, out = [work / f"{name}.en" for name in names], work / f"scores.{'.'.join(names)}.json"
+    if not out.is_file() or out.stat().st_mtime < max(path.stat().st_mtime for path in made):
+        texts = ("-t", *map(str, made), "-r", str(work / "test.target"), "--docids", str(work / "test.doc"))
+        _run("score", *texts, "--also", ",".join(ALSO), "--only_system", "--to_json", str(out))
+    found = json.loads(out.read_text(encoding="utf-8"))
+    systems = {name: figures(one) for name, one in zip(names, found["systems"], strict=True)}
+    return {"systems": systems, "signature": found["signature"]}
+
+
+def figures(system: Mapping[str, Any]) -> dict[str, float | None]:
+    """The figures of a system in the JSON of `pronmetric score`; None where its translation has no pronoun."""
+    errors = system["errors_per_100_pronouns"]
+    also = {key: system["also"][key]["score"] for key in ALSO}
+    return {"score": system["score"], "errors": None if errors is None else errors["value"], **also}
 
 
 def _run(*argv: str) -> None:
@@ -114,12 +121,13 @@ def page(content: Mapping[str, Any]) -> str:
     for pair, one in content["pairs"].items():
         for name, found in one["systems"].items():
             values = (found[key] for key in ("bleu", "chrf", "score", "errors", "exact"))
-            figures = ["-" if value is None else f"{value:.1f}" for value in values]  # None: without pronouns
-            table.append([pair, f"{one['sentences']:,}", name, *figures])
+            shown = ["-" if value is None else f"{value:.1f}" for value in values]  # None: without pronouns
+            table.append([pair, str(one["sentences"]), name, *shown])
     changed = f" ({' '.join(content['overrides'])})" if content["overrides"] else ""
     settings = " ".join(SIZES) + changed
     made = {key: content[key] for key in ("date", "command")}
-    return pages.fill("translation-wmt", **made, settings=settings, table=pages.markdown(table))
+    (signature,) = {one["signature"] for one in content["pairs"].values()}
+    return pages.fill("translation-wmt", **made, signature=signature, settings=settings, table=pages.markdown(table))
 
 
 def main() -> None:
@@ -141,7 +149,7 @@ def main() -> None:
             if not (work / f"{name}.en").is_file():
                 translate(work, name, args.overrides)
         sentences = len(read_lines(work / "train.source"))
-        found[pair] = {"sentences": sentences, "systems": score(work, args.systems)}
+        found[pair] = {"sentences": sentences, **score(work, args.systems)}
     content = {**pages.origin("checkpoint.translation_wmt"), "overrides": args.overrides, "pairs": found}
     if args.page:
         pages.write_page(PAGE, page(content), content)

@@ -14,10 +14,19 @@ from pronmetric.errors import PronmetricError
 def test_the_page_has_bleu_and_pronoun_scores_beside_each_other() -> None:
     scores = {"score": 81.26, "errors": 12.5, "bleu": 3.21, "chrf": 20.0, "exact": 40.04}
     poor = {**scores, "score": None, "exact": None}  # translations without pronouns
-    pairs = {"de-en": {"sentences": 7000, "systems": {"none": scores, "concat21": poor}}}
+    pairs = {"de-en": {"sentences": 7000, "signature": "model:tiny", "systems": {"none": scores, "concat21": poor}}}
     text = translation_wmt.page({"date": "d", "command": "c", "overrides": ["seed=2"], "pairs": pairs})
-    assert "| de-en | 7,000 | none | 3.2 | 20.0 | 81.3 | 12.5 | 40.0 |" in text
-    assert "| de-en | 7,000 | concat21 | 3.2 | 20.0 | - | 12.5 | - |" in text and "(seed=2)" in text
+    assert "| de-en | 7000 | none | 3.2 | 20.0 | 81.3 | 12.5 | 40.0 |" in text
+    assert "| de-en | 7000 | concat21 | 3.2 | 20.0 | - | 12.5 | - |" in text and "(seed=2)" in text
+    assert "`model:tiny`" in text
+
+
+def test_figures_are_those_of_a_system_in_the_json_of_score() -> None:
+    also = {"bleu": {"score": 0.8, "instances": 9}, "chrf": {"score": 9.1}, "exact": {"score": None}}
+    system = {"score": 88.4, "errors_per_100_pronouns": {"value": 11.6, "interval": [10.2, 13.1]}, "also": also}
+    assert translation_wmt.figures(system) == {"score": 88.4, "errors": 11.6, "bleu": 0.8, "chrf": 9.1, "exact": None}
+    without = {**system, "score": None, "errors_per_100_pronouns": None}
+    assert translation_wmt.figures(without)["errors"] is None
 
 
 def test_training_takes_the_other_years_and_the_parallel_text(tmp_path: Path) -> None:
