@@ -65,8 +65,8 @@ def draw(data: Path, split: str, dataset: str, limit: int | None) -> list[Pair]:
     name, lp = dataset.split(":")
     pairs = [
         pair
-        for pair in map(arrow.to_pair, arrow.read_pairs(data, split, kinds=("noisy",)))
-        if pair.lp == lp and pair.testset.endswith(name.removeprefix("wmt"))
+        for pair in map(arrow.to_pair, arrow.read_pairs(data, split))
+        if pair.kind == "noisy" and pair.lp == lp and pair.testset.endswith(name.removeprefix("wmt"))
     ]
     if not pairs:
         raise InputError(f"no pair R vs R' of {dataset} in split {split}", file=data)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from benchmarks.checkpoint.source_pairs import WITH, WITHOUT, Scored, figures, show
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.checkpoint.source_pairs import WITH, WITHOUT, Scored, draw, figures, show
+from pronmetric.data import arrow
+from pronmetric.errors import InputError
 from pronmetric.schema import Mismatch, Pair
 from pronmetric.scoring.score import Evidence, PronounScore, SegmentScore
 
@@ -12,12 +19,15 @@ def segment(score: float, log_odds: float | None) -> SegmentScore:
     return SegmentScore(score, (PronounScore("It", 0, 2, score, score, evidence),), preference=-score)
 
 
+def noisy(seg: int) -> Pair:
+    mismatch = Mismatch("pronoun", "it", "he", 0, 2, 0, 2)
+    return Pair("id", "noisy", "t2022", "de-en", "d", seg, "refA", "s", "It fell.", "He fell.", (), (), (mismatch,))
+
+
 def scored(seg: int, *, alone: tuple[float, float], read: tuple[float, float], odds: tuple[float, float]) -> Scored:
     """A pair by the scores of its better and its worse text, without and with its source, and the source's evidence."""
-    mismatch = Mismatch("pronoun", "it", "he", 0, 2, 0, 2)
-    pair = Pair("id", "noisy", "t2022", "de-en", "d", seg, "refA", "s", "It fell.", "He fell.", (), (), (mismatch,))
     ways = {WITHOUT: (segment(alone[0], None), segment(alone[1], None))}
-    return Scored(pair, {**ways, WITH: (segment(read[0], odds[0]), segment(read[1], odds[1]))})
+    return Scored(noisy(seg), {**ways, WITH: (segment(read[0], odds[0]), segment(read[1], odds[1]))})
 
 
 def test_pairs_by_what_the_source_says() -> None:
@@ -37,3 +47,13 @@ def test_pairs_by_what_the_source_says() -> None:
     shown = show({"wmt22:de-en": found})
     (row,) = [line for line in shown.splitlines() if line.startswith("wmt22:de-en, clean")]
     assert [row.split()[k] for k in (2, 3, -1)] == ["2", "50.0", "100.0"]
+
+
+def test_the_noisy_pairs_of_a_test_set_are_drawn(tmp_path: Path) -> None:
+    pairs = [noisy(1), noisy(2), noisy(3), replace(noisy(4), kind="system"), replace(noisy(5), lp="zh-en")]
+    arrow.write(tmp_path / "data", pairs={"test": pairs}, passages={})
+    assert draw(tmp_path / "data", "test", "wmt22:de-en", None) == pairs[:3]
+    some = draw(tmp_path / "data", "test", "wmt22:de-en", 2)
+    assert len(some) == 2 and [pair.seg for pair in some] == sorted(pair.seg for pair in some)
+    with pytest.raises(InputError, match="no pair R vs R' of wmt22:ru-en in split test"):
+        draw(tmp_path / "data", "test", "wmt22:ru-en", None)
