@@ -127,7 +127,8 @@ def page(content: Mapping[str, Any]) -> str:
     settings = " ".join(SIZES) + changed
     made = {key: content[key] for key in ("date", "command")}
     (signature,) = {one["signature"] for one in content["pairs"].values()}
-    return pages.fill("translation-wmt", **made, signature=signature, settings=settings, table=pages.markdown(table))
+    made |= {"signature": signature, "weights": dict(field.split(":", 1) for field in signature.split("|"))["weights"]}
+    return pages.fill("translation-wmt", **made, settings=settings, table=pages.markdown(table))
 
 
 def main() -> None:

@@ -14,11 +14,17 @@ from pronmetric.errors import PronmetricError
 def test_the_page_has_bleu_and_pronoun_scores_beside_each_other() -> None:
     scores = {"score": 81.26, "errors": 12.5, "bleu": 3.21, "chrf": 20.0, "exact": 40.04}
     poor = {**scores, "score": None, "exact": None}  # translations without pronouns
-    pairs = {"de-en": {"sentences": 7000, "signature": "model:tiny", "systems": {"none": scores, "concat21": poor}}}
+    pairs = {
+        "de-en": {
+            "sentences": 7000,
+            "signature": "model:tiny|weights:00c0ffee",
+            "systems": {"none": scores, "concat21": poor},
+        }
+    }
     text = translation_wmt.page({"date": "d", "command": "c", "overrides": ["seed=2"], "pairs": pairs})
     assert "| de-en | 7000 | none | 3.2 | 20.0 | 81.3 | 12.5 | 40.0 |" in text
     assert "| de-en | 7000 | concat21 | 3.2 | 20.0 | - | 12.5 | - |" in text and "(seed=2)" in text
-    assert "`model:tiny`" in text
+    assert "Weights of the scores: `00c0ffee`; signature `model:tiny|weights:00c0ffee`." in text
 
 
 def test_figures_are_those_of_a_system_in_the_json_of_score() -> None:
