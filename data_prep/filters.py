@@ -140,12 +140,20 @@ def judge(given: Mapping[int, Source], reader: Reader) -> Judge | None:
         mismatch = pair.mismatches[0]
         places = ((pair.better, mismatch.ref_start), (pair.worse, mismatch.hyp_start))
         context = join(pair.context)
-        right, wrong = (reader.log_odds(Text(context, text, source), start) for text, start in places)
-        if right - wrong <= -EVIDENT:
-            return CONTRADICTS
-        return ALIKE if min(right, wrong) >= EVIDENT and right - wrong < EVIDENT else None
+        return verdict(*(reader.log_odds(Text(context, text, source), start) for text, start in places))
 
     return judged
+
+
+def verdict(right: float, wrong: float) -> str | None:
+    """Why a noisy pair has no clean label, by the log-odds of the reference's form and of the other; None if it has.
+
+    >>> verdict(0.5, 2.0), verdict(3.0, 2.5), verdict(3.0, -1.0), verdict(0.0, 0.0)
+    ('source contradicts', 'source supports both', None, None)
+    """
+    if right - wrong <= -EVIDENT:
+        return CONTRADICTS
+    return ALIKE if min(right, wrong) >= EVIDENT and right - wrong < EVIDENT else None
 
 
 def clean_pair(pair: Pair, judged: Judge, counts: Counter[tuple[str, ...]]) -> Pair | None:

@@ -3,11 +3,11 @@
     python -m benchmarks.checkpoint.source_pairs --model FOLDER --data PREPARED [--split test]
         [--datasets wmt22:de-en wmt22:zh-en] [--limit 700] [--out FILE.json]
 
-Reference translators rephrase, so that a system's pronoun may be what the source says. A pair is "contradicted" if the
-evidence of the source is at least `data_prep.filters.EVIDENT` higher for the form of R' than for that of R, "both" if
-it supports both, else "clean". The evidence is the change of a pronoun's logit by the reader that is measured: so the
-accuracy with sources is somewhat too high on clean pairs and too low on contradicted ones. Intervals resample
-documents. wmt22:de-en and wmt22:zh-en are test data.
+Reference translators rephrase, so that a system's pronoun may be what the source says. Pairs are grouped by
+`data_prep.filters.verdict`: the source contradicts R's form, supports both forms, or neither, and the label is clean.
+Its evidence here is the change of a pronoun's logit by the reader that is measured: so the accuracy with sources is
+somewhat too high on clean pairs and too low on contradicted ones. Intervals resample documents. wmt22:de-en and
+wmt22:zh-en are test data.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks import pages
 from benchmarks.checkpoint import prepared
 from benchmarks.checkpoint.source_reader import WAYS, sources
-from data_prep.filters import EVIDENT
+from data_prep.filters import ALIKE, CONTRADICTS, verdict
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval import accuracy as evaluation
@@ -34,7 +34,7 @@ from pronmetric.scoring.score import SegmentScore
 from pronmetric.text.context import Text, join
 
 TESTS = ("wmt22:de-en", "wmt22:zh-en")
-CLEAN, BOTH, CONTRADICTED, ALL = "clean", "both", "contradicted", "all"
+CLEAN, ALL = "clean", "all"
 WITHOUT, WITH = WAYS
 
 
@@ -43,17 +43,6 @@ class Scored(NamedTuple):
 
     pair: Pair
     scores: dict[str, tuple[SegmentScore, SegmentScore]]
-
-
-def label(right: float, wrong: float) -> str:
-    """What the source says about a pair, by its evidence for the form of R and for that of R'.
-
-    >>> label(0.5, 2.0), label(3.0, 2.5), label(3.0, -1.0), label(0.0, 0.0)
-    ('contradicted', 'both', 'clean', 'clean')
-    """
-    if right - wrong <= -EVIDENT:
-        return CONTRADICTED
-    return BOTH if min(right, wrong) >= EVIDENT and right - wrong < EVIDENT else CLEAN
 
 
 def draw(data: Path, split: str, dataset: str, limit: int | None) -> list[Pair]:
@@ -92,9 +81,10 @@ def figures(found: Sequence[Scored]) -> dict[str, Any]:
     for each in found:
         mismatch = each.pair.mismatches[0]
         better, worse = each.scores[WITH]
-        groups[label(evidence(better, mismatch.ref_start), evidence(worse, mismatch.hyp_start))].append(each)
+        reason = verdict(evidence(better, mismatch.ref_start), evidence(worse, mismatch.hyp_start))
+        groups[reason or CLEAN].append(each)
         groups[ALL].append(each)
-    return {name: _accuracies(groups[name]) for name in (CLEAN, BOTH, CONTRADICTED, ALL) if groups[name]}
+    return {name: _accuracies(groups[name]) for name in (CLEAN, ALIKE, CONTRADICTS, ALL) if groups[name]}
 
 
 def evidence(segment: SegmentScore, start: int) -> float:

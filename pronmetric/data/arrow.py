@@ -293,8 +293,10 @@ def read_pairs(folder: str | os.PathLike[str], split: str, *, kinds: tuple[str, 
     """One pair split of a prepared folder, memory-mapped.
 
     `kinds` keeps the pairs that have a mismatch of one of these kinds ("pronoun", "word", "nothing").
-    Raises InputError for a missing folder or split, or another schema version.
+    Raises InputError for a missing folder or split, another schema version, or an unknown kind.
     """
+    if unknown := set(kinds or ()) - {"pronoun", "word", "nothing"}:
+        raise InputError(f"expected kinds of mismatches (pronoun, word, nothing), got {', '.join(sorted(unknown))}")
     rows = _read(folder, split, (*PAIR_SPLITS, *FIDELITY_SPLITS, SOFT_SPLIT))
     return rows if kinds is None else rows.select(list(_with_kind(rows, kinds)))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.checkpoint.source_pairs import WITH, WITHOUT, Scored, draw, figures, show
+from data_prep.filters import ALIKE, CONTRADICTS
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.schema import Mismatch, Pair
@@ -39,11 +40,11 @@ def test_pairs_by_what_the_source_says() -> None:
     ]
     found = figures(pairs)
     counts = {name: ways[WITH]["score"].pairs for name, ways in found.items()}
-    assert counts == {"clean": 2, "both": 1, "contradicted": 1, "all": 4}
+    assert counts == {"clean": 2, ALIKE: 1, CONTRADICTS: 1, "all": 4}
     right = {name: (ways[WITHOUT]["score"].right, ways[WITH]["score"].right) for name, ways in found.items()}
-    assert right == {"clean": (1, 2), "both": (1, 0), "contradicted": (1, 0), "all": (3, 2)}
+    assert right == {"clean": (1, 2), ALIKE: (1, 0), CONTRADICTS: (1, 0), "all": (3, 2)}
     assert found["clean"][WITHOUT]["preference"].right == 1  # of each segment the negative of its score
-    assert found["both"][WITH]["score"].equal == 1
+    assert found[ALIKE][WITH]["score"].equal == 1
     shown = show({"wmt22:de-en": found})
     (row,) = [line for line in shown.splitlines() if line.startswith("wmt22:de-en, clean")]
     assert [row.split()[k] for k in (2, 3, -1)] == ["2", "50.0", "100.0"]

@@ -80,6 +80,8 @@ def test_kinds_of_mismatch_choose_rows(folder: Path) -> None:
     assert set(arrow.read_pairs(folder, "train", kinds=("pronoun",))["id"]) == {PAIR.id}
     assert set(arrow.read_pairs(folder, "train", kinds=("word", "nothing"))["id"]) == {PAIR.id, "w"}
     assert len(arrow.read_pairs(folder, "test", kinds=("pronoun",))) == 0
+    with pytest.raises(InputError, match=r"nothing.+, got noisy"):
+        arrow.read_pairs(folder, "train", kinds=("noisy",))
 
 
 def test_datasets_reads_the_folder(folder: Path) -> None:
