@@ -38,8 +38,8 @@ def weights_hash(model: str | Path) -> str:
 def portable(argument: str) -> str:
     """A command's argument without the folders of this machine: a path in the repository from its root, others' names.
 
-    >>> portable("--out=/tmp/figures/gap.json"), portable("/tmp/data"), portable("checkpoints/default")
-    ('--out=gap.json', 'data', 'checkpoints/default')
+    >>> portable("--out=/tmp/figures/gap.json"), portable("/tmp/data"), portable("checkpoints/small")
+    ('--out=gap.json', 'data', 'checkpoints/small')
     """
     flag, equals, value = argument.rpartition("=")
     path = Path(value)

@@ -105,7 +105,7 @@ def test_each_file_of_a_checkpoint_travels_in_the_wheel(name: str) -> None:
 
 def test_a_checkpoint_that_the_wheel_lacks_can_be_found_in_the_repository() -> None:
     excluded = SETUPTOOLS.get("exclude-package-data", {}).get("pronmetric.checkpoints", [])
-    known = {f"{locate.FOLDERS.get(name, name)}/*" for name in set(locate.REPOSITORY) - set(locate.ALIASES.values())}
+    known = {f"{name}/*" for name in set(locate.REPOSITORY) - set(locate.ALIASES.values())}
     assert set(excluded) <= known | {f"{name}/{locate.READER}/*" for name in locate.READERS}
 
 

@@ -1,7 +1,7 @@
 """System-level correlation with WMT's direct assessment into English: pronmetric, exact match, BLEU, chrF.
 
     python -m benchmarks.checkpoint.system_level --metrics exact,bleu,chrf
-    python -m benchmarks.checkpoint.system_level --metrics pronmetric --model checkpoints/default
+    python -m benchmarks.checkpoint.system_level --metrics pronmetric --model checkpoints/small
 
 For each ranking `ad-sys-ranking-SL-TL-z-names.csv` of WMT21 and WMT22, the scores of its systems go into one JSON file
 of `--out`; a metric that is already there is not measured again (except pronmetric, if the weights differ). Then

@@ -12,7 +12,6 @@ from pronmetric.errors import InputError, PronmetricError
 
 DEFAULT = "default"
 ALIASES = {DEFAULT: "base"}  # other names of checkpoints; a signature never has them
-FOLDERS = {"small": "default"}  # the folder of a checkpoint, where it is not named like it
 REPOSITORY = ("small", "multilingual")  # checkpoints of the repository, which an installation may lack
 READERS = ("base",)  # checkpoints whose reader of sources is in the repository, which an installation may lack
 CONFIG, CARD = "config.yaml", "README.md"
@@ -48,8 +47,8 @@ def locate(
         return Location(given, _check(_fetch(given, allow_network=allow_network, storage=storage)))
     if name in REPOSITORY:
         raise PronmetricError(
-            f"checkpoint {name} is not in this installation: get the folder checkpoints/{FOLDERS.get(name, name)} of "
-            "the repository of pronmetric, and give its path"
+            f"checkpoint {name} is not in this installation: get the folder checkpoints/{name} of the repository of "
+            "pronmetric, and give its path"
         )
     known = f"shipped: {', '.join(sorted(shipped))}" if shipped else "this installation ships none"
     raise PronmetricError(f"no checkpoint {given!r}: give a folder that `pronmetric train` wrote, or a name ({known})")
@@ -93,9 +92,7 @@ def refuse_taken(folder: Path) -> None:
 def _shipped() -> dict[str, Path]:
     """The folders of the shipped checkpoints, by name."""
     shelf = Path(str(files("pronmetric.checkpoints")))
-    names = {folder: name for name, folder in FOLDERS.items()}
-    found = (path.parent for path in shelf.glob(f"*/{CONFIG}"))
-    return {names.get(folder.name, folder.name): folder for folder in found}
+    return {path.parent.name: path.parent for path in shelf.glob(f"*/{CONFIG}")}
 
 
 def _check(folder: Path) -> Path:

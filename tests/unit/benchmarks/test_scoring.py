@@ -130,11 +130,11 @@ def test_a_command_names_no_folder_of_this_machine(root: Path) -> None:
     given = [
         "--out=/tmp/figures/gap.json",
         "/tmp/data",
-        str(root / "checkpoints" / "default"),
-        "checkpoints/default",
+        str(root / "checkpoints" / "small"),
+        "checkpoints/small",
         "4000",
     ]
-    expected = ["--out=gap.json", "data", "checkpoints/default", "checkpoints/default", "4000"]
+    expected = ["--out=gap.json", "data", "checkpoints/small", "checkpoints/small", "4000"]
     assert [pages.portable(argument) for argument in given] == expected
 
 

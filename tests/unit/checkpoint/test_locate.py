@@ -37,17 +37,16 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
 
 
 def test_default_is_another_name_of_base(shelf: Shelf) -> None:
-    place = shelf("base", "default")
+    place = shelf("base", "small")
     expected = locate.Location("base", place / "base")
     assert locate.locate() == locate.locate("default") == locate.locate("base") == expected
 
 
-def test_a_folder_of_another_name_is_never_the_name(shelf: Shelf) -> None:
-    """The weights of `small` are in the folder `default`; `default` means base."""
-    place = shelf("base", "default")
-    assert locate.locate("small") == locate.Location("small", place / "default")
-    assert locate.locate(place / "default").name == "small" and locate.locate("shelf/base").name == "base"
-    assert locate.name_of(Path("shelf/default")) == "small"  # as a card names it
+def test_a_shipped_checkpoint_is_found_by_its_name_and_by_its_folder(shelf: Shelf) -> None:
+    place = shelf("base", "small")
+    assert locate.locate("small") == locate.Location("small", place / "small")
+    assert locate.locate(place / "small").name == "small" and locate.locate("shelf/base").name == "base"
+    assert locate.name_of(Path("shelf/small")) == "small"  # as a card names it
 
 
 def test_a_folder_of_the_user_is_not_named_like_the_default(shelf: Shelf, tmp_path: Path) -> None:
@@ -57,18 +56,16 @@ def test_a_folder_of_the_user_is_not_named_like_the_default(shelf: Shelf, tmp_pa
     assert locate.locate("runs/mine").name == "mine" and locate.locate("runs/default").name == "runs/default"
 
 
-@pytest.mark.parametrize(("name", "folder"), [("base", "base"), ("small", "default"), ("multilingual", "multilingual")])
-def test_what_is_shipped_is_here(name: str, folder: str) -> None:
+@pytest.mark.parametrize("name", ["base", "small", "multilingual"])
+def test_what_is_shipped_is_here(name: str) -> None:
     found = locate.locate(name)
-    assert found.name == name and found.folder.name == folder and found.folder.is_dir()
+    assert found.name == found.folder.name == name and found.folder.is_dir()
 
 
-@pytest.mark.parametrize(("name", "folder"), [("small", "default"), ("multilingual", "multilingual")])
-def test_a_checkpoint_that_is_left_out_is_found_in_the_repository(
-    name: str, folder: str, shelf: Shelf, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("name", ["small", "multilingual"])
+def test_a_checkpoint_that_is_left_out_is_found_in_the_repository(name: str, shelf: Shelf, tmp_path: Path) -> None:
     shelf("base")
-    message = f"checkpoint {name} is not in this installation: get the folder checkpoints/{folder} of the repository"
+    message = f"checkpoint {name} is not in this installation: get the folder checkpoints/{name} of the repository"
     with pytest.raises(PronmetricError, match=re.escape(message)):
         locate.locate(name)
     made(tmp_path / name)
@@ -76,7 +73,7 @@ def test_a_checkpoint_that_is_left_out_is_found_in_the_repository(
 
 
 def test_an_unknown_name_is_told_the_shipped_ones(shelf: Shelf) -> None:
-    shelf("base", "default", "other")
+    shelf("base", "small", "other")
     with pytest.raises(PronmetricError, match=r"no checkpoint 'nothing': .* \(shipped: base, other, small\)"):
         locate.locate("nothing")
 
