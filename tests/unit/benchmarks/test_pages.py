@@ -85,8 +85,8 @@ def shipped() -> set[str]:
 @pytest.mark.parametrize("name", PAGES)
 def test_older_weights_are_marked_in_the_first_line(name: str) -> None:
     others = set(_HASH.findall(head(name))) - shipped()
-    if others or "names its own" in head(name):
-        assert "older weights" in head(name).splitlines()[0]
+    older = bool(others) or "names its own" in head(name)
+    assert older == ("older weights" in head(name).splitlines()[0])
 
 
 @pytest.mark.parametrize("name", PAGES)
