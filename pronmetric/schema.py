@@ -156,3 +156,53 @@ class Passage:
     spans: tuple[tuple[int, int], ...] = field(default=())
     forms: tuple[str, ...] = field(default=())
     antecedents: tuple[Antecedent, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPronoun:
+    """A pronoun of a translation that people judged: its span, its form, and the raters who marked it as an error.
+
+    correction: the form that a person put in its place, "" if it was deleted, None if that is not known.
+    """
+
+    start: int
+    end: int
+    form: str
+    marked_by: tuple[str, ...] = ()
+    correction: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedGap:
+    """A place in which people missed a pronoun: the offset of the word before which it belongs, and its form."""
+
+    start: int
+    form: str
+    marked_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedText:
+    """A translation with what people marked or corrected of its pronouns.
+
+    kind: "marks" (raters marked errors; a gap without an entry is not known to be right) or "edits" (a person corrected
+    the text: all else was right). lp: as in "zh-en". context, source_context: the previous sentences of the translation
+    and of the source, oldest first. unjudged: spans that a person rewrote, of whose pronouns nothing is known. mended:
+    the text with all corrections of its pronouns, "" if there is none.
+    """
+
+    id: str
+    kind: str
+    testset: str
+    lp: str
+    doc: str
+    system: str
+    raters: tuple[str, ...]
+    text: str
+    context: tuple[str, ...]
+    source: str
+    source_context: tuple[str, ...]
+    pronouns: tuple[JudgedPronoun, ...]
+    gaps: tuple[JudgedGap, ...] = ()
+    unjudged: tuple[tuple[int, int], ...] = ()
+    mended: str = ""

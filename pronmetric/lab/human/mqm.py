@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -79,13 +79,24 @@ _MARK = re.compile(r"</?v>")
 _NUMBER = re.compile("[0-9]{1,9}")
 
 
+class Insertion(NamedTuple):
+    """Words that a rater put into the translation: the offset, and the text."""
+
+    start: int
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Error:
-    """One error; `spans` are offsets in the target without marks, empty if the error is marked in the source."""
+    """One error; `spans` are offsets in the target without marks, empty if the error is marked in the source.
+
+    inserted: what the rater put into the text for it; only of texts that raters changed, see `read`.
+    """
 
     category: str
     severity: str
     spans: tuple[tuple[int, int], ...]
+    inserted: tuple[Insertion, ...] = ()
 
     @property
     def weight(self) -> float:
@@ -145,12 +156,20 @@ class _Row(NamedTuple):
     source: str
 
 
-def read(path: str | Path, *, strict: bool = False, tally: Counter[str] | None = None) -> list[Judgement]:
+Carry = Callable[[Error, str, str], Error | None]
+"""An error, the text in which a rater marked it, the system's text -> the error in the system's text, if it is there."""
+
+
+def read(
+    path: str | Path, *, strict: bool = False, tally: Counter[str] | None = None, carry: Carry | None = None
+) -> list[Judgement]:
     """The annotations of each translation by each rater, in the order of the file.
 
     Rows that are no annotation of the translation are left out and counted in `tally` under `LEFT_OUT`. Where raters
     have different texts of a translation, that of most raters counts (of equally many, the first); a difference in
-    spaces alone, which marked insertions cause, is none. Quotes of CSV around a text are removed.
+    spaces alone, which marked insertions cause, is none. Quotes of CSV around a text are removed. With `carry` an
+    error that a rater marked in a text of their own is carried over to the translation; only the row of an error that
+    is not there is left out.
 
     Raises:
         InputError: a missing column, a file without annotations; with `strict` each row that would be left out, with
@@ -172,6 +191,8 @@ def read(path: str | Path, *, strict: bool = False, tally: Counter[str] | None =
                 if error.kind not in (CHECKS, RATER, AUTOMATIC) and (known := _annotation(line, at)):
                     spoilt.add(known)
     texts = _texts(rows)
+    if carry is not None:
+        rows = list(_carried(rows, texts, carry, count))
     for row in rows:
         if _letters(row.text) != _letters(texts[row.place]):
             if strict:
@@ -200,6 +221,20 @@ def read(path: str | Path, *, strict: bool = False, tally: Counter[str] | None =
         Judgement(*place, rater, texts[place], tuple(errors), source[place])
         for (place, rater), errors in errors_of.items()
     ]
+
+
+def _carried(
+    rows: Iterable[_Row], texts: Mapping[tuple[str, str, int], str], carry: Carry, count: Counter[str]
+) -> Iterator[_Row]:
+    """The rows in the texts of the translations."""
+    for row in rows:
+        text = texts[row.place]
+        if row.error is None or _letters(row.text) == _letters(text):
+            yield row if row.error is not None else row._replace(text=text)
+        elif (error := carry(row.error, row.text, text)) is not None:
+            yield row._replace(text=text, error=error)
+        else:
+            count[TEXT] += 1
 
 
 class _Columns(NamedTuple):

@@ -1,0 +1,95 @@
+"""A translation and the text that a person made of it: what became of the pronouns.
+
+The words of the two texts are compared (`difflib`, case ignored). A changed phrase of at most `LONGEST` words on each
+side is a change of its pronouns: those that stand on one side alone are paired in order; a pair is a replaced pronoun,
+the rest are deleted or inserted ones. A longer phrase was rewritten, and says nothing about its pronouns.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from pronmetric.pronouns.finder import Occurrence
+from pronmetric.pronouns.languages import Language
+from pronmetric.text.words import Word
+
+LONGEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """Changes of the pronouns of a text; offsets are those of the text.
+
+    corrections: start of a pronoun -> the form that replaced it, "" if it was deleted. insertions: offset of the word
+    before which a pronoun was put (of the text's end after the last one), and the form. unjudged: spans of rewritten
+    phrases. mended: the text with each phrase that changes a pronoun as the person wrote it.
+    """
+
+    corrections: dict[int, str]
+    insertions: tuple[tuple[int, str], ...]
+    unjudged: tuple[tuple[int, int], ...]
+    mended: str
+
+
+def compare(text: str, edited: str, language: Language) -> Edits:
+    """What became of the pronouns of `text` in `edited`."""
+    words = language.words(text), language.words(edited)
+    pronouns = tuple({o.word: o for o in language.find(each, split)} for each, split in zip((text, edited), words, strict=True))
+    lower = [[word.text.lower() for word in split] for split in words]
+    corrections: dict[int, str] = {}
+    insertions: list[tuple[int, str]] = []
+    unjudged: list[tuple[int, int]] = []
+    mended, done = [], 0
+    for tag, i, j, k, m in SequenceMatcher(None, *lower, autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        start, end = _span(words[0], i, j, text)
+        if max(j - i, m - k) > LONGEST:
+            unjudged.append((start, end))
+            continue
+        gone, new = _changed(
+            [pronouns[0][n] for n in range(i, j) if n in pronouns[0]],
+            [pronouns[1][n] for n in range(k, m) if n in pronouns[1]],
+        )
+        if not gone and not new:
+            continue
+        for number, each in enumerate(gone):
+            corrections[each.start] = new[number].form if number < len(new) else ""
+        insertions += [(start, each.form) for each in new[len(gone) :]]
+        if (i == j or k == m) and j < len(words[0]):  # with the word after it, for its capital and the space
+            j, m = j + 1, m + 1
+        (start, end), (first, last) = _span(words[0], i, j, text), _span(words[1], k, m, edited)
+        phrase = edited[first:last] if start < end else f" {edited[first:last]}"
+        mended += [text[done:start], phrase]
+        done = end
+    return Edits(corrections, tuple(insertions), tuple(unjudged), "".join([*mended, text[done:]]) if mended else "")
+
+
+def _changed(
+    before: Sequence[Occurrence], after: Sequence[Occurrence]
+) -> tuple[list[Occurrence], list[Occurrence]]:
+    """The pronouns of two phrases without those that both have."""
+    shared = Counter(o.form for o in before) & Counter(o.form for o in after)
+    return _without(before, shared), _without(after, shared)
+
+
+def _without(pronouns: Sequence[Occurrence], shared: Counter[str]) -> list[Occurrence]:
+    left, kept = shared.copy(), []
+    for each in pronouns:
+        if left[each.form]:
+            left[each.form] -= 1
+        else:
+            kept.append(each)
+    return kept
+
+
+def _span(words: Sequence[Word], i: int, j: int, text: str) -> tuple[int, int]:
+    """The offsets of the words from `i` to `j`; of none the place before word `i`."""
+    if i < j:
+        return words[i].start, words[j - 1].end
+    place = words[i].start if i < len(words) else len(text.rstrip())
+    return place, place
+
