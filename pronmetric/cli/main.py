@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from pronmetric import __version__
 from pronmetric.errors import PronmetricError, Terminated, is_out_of_memory
 from pronmetric.output.display import visible
 from pronmetric.text import streams
+from pronmetric.version import __version__
 
 VERBS = {
     "score": "score the pronouns of one or more system outputs",

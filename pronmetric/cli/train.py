@@ -128,7 +128,7 @@ def _pretrain(settings: Pretrain) -> None:
     files = documents.files(folder)
     targets.check([], read=[folder, *files], folders=[out])
 
-    from pronmetric.pretrained.elmo import hdf5
+    from pronmetric.checkpoint.elmo import hdf5
     from pronmetric.training.pretrain import pretrain
 
     hdf5("to write an ELMo")

@@ -20,6 +20,8 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 from transformers.utils import logging
 
 from pronmetric.alignment.embedding import EmbeddingAligner
+from pronmetric.checkpoint import elmo as elmo_files
+from pronmetric.checkpoint import glove
 from pronmetric.checkpoint.files import Checkpoint, encoder_kind
 from pronmetric.data import arrow
 from pronmetric.data.pieces import Characters, Pieces, Subwords, Vocabulary
@@ -28,8 +30,6 @@ from pronmetric.nn.bilstm import BiLSTM
 from pronmetric.nn.elmo import Elmo
 from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
 from pronmetric.nn.word_vectors import WordVectors
-from pronmetric.pretrained import elmo as elmo_files
-from pronmetric.pretrained import glove
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.text.words import words
 from pronmetric.training.settings import Elmo as ElmoOptions

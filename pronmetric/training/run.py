@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import torch
 
-import pronmetric
 from pronmetric.checkpoint import files
 from pronmetric.checkpoint.model_config import FORMAT, KEYS, SEGMENT, Encoder, Model
 from pronmetric.data import arrow
@@ -42,6 +41,7 @@ from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.prepared import Folder, Prepared, check_language
 from pronmetric.training.settings import Train, Trainer
 from pronmetric.training.teacher import Teacher
+from pronmetric.version import __version__
 
 DTYPE = {name: DTYPES.get(lightning, torch.float32) for name, lightning in PRECISION.items()}  # of inference
 FIRST_BATCHES = 20  # batches of passages for calibration before further training of a calibrated checkpoint
@@ -133,7 +133,7 @@ def train(
             calibration = model.calibration
         model.scorer.encoder = model.start.encoder
     record = {
-        "version": pronmetric.__version__,
+        "version": __version__,
         "data": folder.record,
         **training_record(
             settings, model, best, overrides=overrides, first=first, annotated=data.annotated, teacher=teacher

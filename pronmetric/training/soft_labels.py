@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import pronmetric
 from pronmetric.checkpoint import locate
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
@@ -31,6 +30,7 @@ from pronmetric.text import strict_json
 from pronmetric.text.sentences import cut_text, starts
 from pronmetric.training.form_probability import FormReader
 from pronmetric.training.prepared import Prepared
+from pronmetric.version import __version__
 
 RIGHT_WORDS = 25
 PASSAGES = "passages_train"
@@ -135,7 +135,7 @@ def label(
     locate.refuse_taken(out)
     plan = Plan.of(folder, seed=seed)
     settings = {
-        "version": pronmetric.__version__,
+        "version": __version__,
         "passages": fingerprint(plan.passages),
         "model": {"name": reader.name, "precision": precision, "sha256": _weights(reader.folder)},
         "right_words": RIGHT_WORDS,

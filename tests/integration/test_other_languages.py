@@ -267,7 +267,7 @@ def test_what_is_written_for_english_is_refused(
     run(chain, "score", "-t", names["bad"], "-r", names["ref"], "--also", "apt,chrf", code=1)
     assert f"--also apt: they count English pronouns, and the checkpoint scores {chain.code}" in capsys.readouterr().err
     run(chain, "score", "-t", names["bad"], "-s", names["ref"], "--source-lang", "de", code=1)
-    assert f"source tables are for English targets, and checkpoint scores {chain.code}" in capsys.readouterr().err
+    assert f"tables of counts are for English targets, and checkpoint scores {chain.code}" in capsys.readouterr().err
     data = [f"data.dir={chain.folder / 'data'}", f"out={tmp_path / 'run'}"]
     assert main(["train", *data, "encoder=huggingface", f"encoder.name={chain.folder / 'encoder'}"]) == 1
     refused = capsys.readouterr().err

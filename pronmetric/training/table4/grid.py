@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-import pronmetric
 from pronmetric.checkpoint import files
 from pronmetric.data import arrow
 from pronmetric.errors import InputError, PronmetricError
@@ -31,6 +30,7 @@ from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.run import train
 from pronmetric.training.settings import Table, Train
 from pronmetric.training.table4 import sample
+from pronmetric.version import __version__
 
 FILE = "cell.json"
 DATA, STATES = "data", "states"  # next to the cells: the sample, and the states of frozen encoders
@@ -141,7 +141,7 @@ def run(settings: Train, table: Table) -> dict[str, Any] | None:
         return None
     training = files.load(result.folder).config["training"]
     record = {
-        "version": pronmetric.__version__,
+        "version": __version__,
         "column": cell.setup,
         "context": cell.context,
         "head": cell.head,

@@ -47,7 +47,7 @@ def test_a_checkpoint_scores_the_pronouns_of_its_table(german: Path, tiny_checkp
     assert metric.language == GERMAN and found.signature["language"] == "de"
     assert [(p.text, p.start) for p in found.pronouns[0]] == [("Er", 0), ("ihren", 7)]
     assert metric.settings != PronounMetric.from_pretrained(tiny_checkpoint(), gpus=0).settings
-    with pytest.raises(PronmetricError, match="source tables are for English targets, and german scores de"):
+    with pytest.raises(PronmetricError, match="tables of counts are for English targets, and german scores de"):
         PronounMetric.from_pretrained(german, gpus=0, source_lang="ru")
 
 
