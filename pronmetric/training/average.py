@@ -298,7 +298,6 @@ def _record(part: Checkpoint, share: float) -> dict[str, Any]:
         "init",
         INITIAL,
         "teacher",
-        "soft_labels",
         "coreference",
         "figures",
         "average",

@@ -123,7 +123,7 @@ def pretrain(
         best = fit(module, batches, out, trainer=settings.trainer, goal=PERPLEXITY, settings=kept, length=length)
     if best is None:
         return None
-    options, weights = elmo_files.write(out, module.model.bilm, settings.elmo.model_dump())
+    options, weights = elmo_files.write(out, module.model.bilm, settings.elmo.to_options())
     record = {
         "version": __version__,
         "files": {path.name: hash_file(path) for path in (options, weights)},
@@ -141,7 +141,7 @@ def pretrain(
 
 def _language_module(settings: Pretrain, *, words: int, length: Length) -> LanguageModule:
     """The language model with initial weights, for a vocabulary of `words` words."""
-    shape = elmo_files.shape(settings.elmo.model_dump(), characters=1 + characters.PAD, file="elmo")
+    shape = elmo_files.shape(settings.elmo.to_options(), characters=1 + characters.PAD, file="elmo")
     model = LanguageModel(
         BiLM(shape, stateful=False),
         classes=FIRST + words,
