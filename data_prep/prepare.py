@@ -14,7 +14,7 @@ from typing import Any
 from data_prep import documents, manifest, translations
 from data_prep.coreference import conll
 from data_prep.english import English
-from data_prep.filters import GRAMMAR, NONE, Reader, agreement_filter
+from data_prep.filters import GRAMMAR, NONE, agreement_filter
 from data_prep.result import Result, replace_folder
 from data_prep.settings import Reporter, Settings
 from data_prep.splits import DEVELOPMENT
@@ -31,12 +31,10 @@ def prepare(
     reporter: Reporter,
     *,
     make_aligner: MakeAligner | None = None,
-    reader: Reader | None = None,
 ) -> dict[str, Any]:
     """Prepare training data in `settings.out`; returns the manifest.
 
-    `make_aligner` makes another aligner than the agreement EM; `settings.align.backend` names it. `reader` is that of
-    `settings.filter.reader`.
+    `make_aligner` makes another aligner than the agreement EM; `settings.align.backend` names it.
 
     Raises:
         InputError: a missing folder, an invalid file, a filter that leaves nothing, an `out` with other content; with
@@ -57,7 +55,7 @@ def prepare(
     files = [stages.prepare_pairs(testset) for testset in shown]
     stages.remove_unused()
     with replace_folder(settings.folder) as folder:
-        return Result(settings, folder, surveyed, keep, ties, reader).write(files, plain, inputs, reporter)
+        return Result(settings, folder, surveyed, keep, ties).write(files, plain, inputs, reporter)
 
 
 def _discover(settings: Settings, reporter: Reporter) -> Sequence[TestSet]:

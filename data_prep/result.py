@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from data_prep import filters, manifest, translations
+from data_prep import manifest, translations
 from data_prep.coreference import antecedents, conll
 from data_prep.coreference.antecedents import openings, trained_on
 from data_prep.coreference.conll import Annotated
@@ -26,7 +26,6 @@ from data_prep.settings import STAGES, Reporter, Settings
 from data_prep.splits import DEVELOPMENT, TRAIN
 from data_prep.survey import SegmentId, Survey, find_forms, output_documents, reference_documents
 from data_prep.ties import Ties, as_tie
-from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
@@ -73,14 +72,12 @@ class Result:
         surveyed: Survey,
         keep: Filter,
         ties: Ties,
-        reader: filters.Reader | None,
     ) -> None:
         self._settings = settings
         self._folder = folder
         self._survey = surveyed
         self._keep = keep
         self._ties = ties
-        self._reader = reader
         self._seen: set[bytes] = set()
         self._counts: defaultdict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
         self._confusion: Counter[tuple[str, str]] = Counter()
@@ -124,7 +121,6 @@ class Result:
                     for kind in ("passages", "coreference", "fidelity", "translations")
                     if f"{kind}_{TRAIN}" in rows
                 },
-                **self._source_counts([testset for testset, _ in files]),
             },
             splits={split: {"rows": count, "testsets": self._used.get(split, [])} for split, count in rows.items()},
             notes=self._notes(),
@@ -145,8 +141,6 @@ class Result:
             yield f"the aligner learned from {len(self._survey.sample)} lines of all splits, without any label"
         if self._survey.was_divided:
             yield "documents were divided between train and development"
-        if self._reader is not None:
-            yield f"pairs were judged by the reader of sources of {self._reader.name}"
 
     def _write_pairs(self, files: list[tuple[TestSet, Path]], reporter: Reporter) -> dict[str, int]:
         waiting = self._folder / ".rows"
@@ -159,9 +153,8 @@ class Result:
                 self._counts[testset.id].update(dict.fromkeys(_ALWAYS_COUNTED, 0))
                 self._counts[testset.id].update({("read", name): count for name, count in read})
                 self._counts[testset.id].update(_read_counts(path.with_suffix(".json")))
-                judged = self._judge(testset)
                 for row in arrow.read_rows(path):
-                    for split, pair in self._sort(arrow.to_pair(row), self._counts[testset.id], judged):
+                    for split, pair in self._sort(arrow.to_pair(row), self._counts[testset.id]):
                         rows[split].add(pair)
                         if testset.id not in self._used[split]:
                             self._used[split].append(testset.id)
@@ -170,23 +163,7 @@ class Result:
         shutil.rmtree(waiting)
         return {split: file.rows for split, file in rows.items()}
 
-    def _source_counts(self, testsets: Iterable[TestSet]) -> dict[str, Any]:
-        """What the source filter kept and dropped, by source language; nothing if it is off."""
-        if self._settings.filter.source == "none":
-            return {}
-        languages = {testset.id: testset.source for testset in testsets}
-        found = filters.by_language({name: self._counts[name] for name in languages}, languages)
-        return {"source": {language: manifest.nested(counts) for language, counts in found.items()}}
-
-    def _judge(self, testset: TestSet) -> filters.Judge | None:
-        """The judge of training pairs by their source; None if they are not filtered by it."""
-        if self._reader is None:
-            return None
-        return filters.judge(filters.sources(discovery.read(testset)), self._reader)
-
-    def _sort(
-        self, pair: Pair, counts: Counter[tuple[str, ...]], judged: filters.Judge | None
-    ) -> Iterator[tuple[str, Pair]]:
+    def _sort(self, pair: Pair, counts: Counter[tuple[str, ...]]) -> Iterator[tuple[str, Pair]]:
         """The pair with its split, and a copy in the study's form; nothing if it is dropped; counted."""
         counts["found", pair.kind] += 1
         segment = SegmentId(pair.testset, pair.lp, pair.seg)
@@ -209,11 +186,6 @@ class Result:
             else:
                 counts["dropped", "noisy", "tie"] += 1
             return
-        if split == TRAIN and judged is not None:
-            kept = filters.clean_pair(kept, judged, counts)
-            if kept is None:
-                counts["dropped", pair.kind, "source"] += 1
-                return
         counts["kept", pair.kind] += 1
         if pair.kind == "system":
             wrong = [(m.ref_form, m.hyp_form) for m in kept.mismatches if m.kind == "pronoun"]

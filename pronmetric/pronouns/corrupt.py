@@ -76,9 +76,7 @@ class ConfusionTable:
         """How often `wrong` was written for `form`."""
         return self._counts.get(form, {}).get(wrong, 0)
 
-    def probability(
-        self, form: str, *, power: float = 1.0, allowed: Collection[str] | None = None
-    ) -> dict[str, float]:
+    def probability(self, form: str, *, power: float = 1.0, allowed: Collection[str] | None = None) -> dict[str, float]:
         """The chance of each wrong form: count ** power, over `allowed` or the seen forms; the sum is 1.
 
         Empty if no form can be drawn.

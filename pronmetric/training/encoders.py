@@ -96,7 +96,7 @@ def _glove(options: Glove, data: Path) -> Start:
     counts = count_words(data)
     sizes = {"vector": options.width, "hidden": options.hidden, "layers": 1}
     if options.vectors is None:
-        chosen = choose_words(counts, most=MOST_WORDS, least=2)  # rarer words are unknown, so that its vector is learned
+        chosen = choose_words(counts, most=MOST_WORDS, least=2)  # rarer ones are unknown: its vector is learned
         encoder = BiLSTM(words=len(chosen), **sizes)
         origin: dict[str, Any] = {"vectors": None}
     else:

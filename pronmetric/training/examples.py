@@ -20,7 +20,6 @@ from pronmetric.training.settings import Corruption
 from pronmetric.training.swaps import Names
 
 
-
 class LabelledExample(NamedTuple):
     """An example whose pronouns have labels.
 
