@@ -287,7 +287,7 @@ def test_the_papers_choices(train: Train, tmp_path: Path, choices: list[str], ki
 
 def test_further_choices(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
     frozen = ["optim.frozen=true", "optim.head_lr=1e-2", "trainer.max_epochs=4"]
-    assert train(tmp_path, "context=respective", "data.agreeing=true", *frozen, "half=false") == 0
+    assert train(tmp_path, "context=respective", *frozen, "half=false") == 0
     loaded = checkpoint.load(tmp_path / "checkpoint")
     assert loaded.config["context"] == "respective"
     last = torch.load(tmp_path / "last.ckpt", weights_only=True)["state_dict"]

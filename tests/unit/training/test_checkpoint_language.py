@@ -101,16 +101,10 @@ def test_forms_must_be_pronouns_of_the_language(train_settings: Callable[..., Tr
         settings = train_settings({f"objective.{key}": {"shee": 2.0}})
         with pytest.raises(InputError, match=rf"objective\.{key}\.shee: expected a pronoun, one of he, her"):
             prepared.check_language(settings, ENGLISH)
-    for form in ("shee", "you"):
-        settings = train_settings({"objective.exchange.forms": ["he", form]})
-        with pytest.raises(InputError, match=rf"exchange\.forms={form}: expected pronouns of the third person, of "):
-            prepared.check_language(settings, ENGLISH)
 
 
 def test_what_is_written_for_english_is_refused_for_others(train_settings: Callable[..., Train]) -> None:
-    with pytest.raises(
-        InputError, match=r"form_weight\.her: expected a pronoun, one of dein, .*experiment=multilingual"
-    ):
+    with pytest.raises(InputError, match=r"form_weight\.her: expected a pronoun, one of dein, "):
         prepared.check_language(train_settings(), GERMAN)
     fitting: dict[str, Any] = {"objective.form_weight": {"sie": 2.0}, "objective.corruption.emphasis": None}
     fitting |= {"objective.corruption.gender_swap": 0.0, "objective.corruption.name_swap": 0.0}
