@@ -280,7 +280,7 @@ def test_the_papers_choices(train: Train, tmp_path: Path, choices: list[str], ki
     assert train(tmp_path, *choices, "objective=pairs", "half=false", "trainer.max_epochs=2") == 0
     loaded = checkpoint.load(tmp_path / "checkpoint")
     assert isinstance(loaded.model.head, kind) and loaded.config["segment"] == segment
-    assert loaded.config["context"] == choices[2].split("=")[1]
+    assert f"context={loaded.config['context']}" in choices
     assert any(row.get("train/pair") for row in rows(tmp_path))
     assert loaded.config["training"]["calibration"] is None
 

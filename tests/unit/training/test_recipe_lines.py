@@ -72,3 +72,8 @@ def test_a_setting_that_is_gone_is_a_comment() -> None:
         "# with data.soft=soft: data.soft was removed in 0.2.0",
         "pronmetric train experiment=default seed=1 data.dir=PREPARED out=RUN",
     )
+
+
+def test_an_aligner_that_is_gone_is_left_out() -> None:
+    manifest = {"inputs": {}, "config": {"align_backend": "eflomal", "align_lines": 100, "source_filter": "none"}}
+    assert recipe.commands(run(1), manifest)[0] == "pronmetric prepare align.lines=100 out=PREPARED"
