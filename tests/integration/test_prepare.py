@@ -15,7 +15,7 @@ import datasets
 import pytest
 
 from benchmarks.cost import prepare as prepare_figures
-from data_prep.result import Result
+from data_prep.products import passages
 from data_prep.stages import Stages
 from pronmetric.alignment.aligner import TokenPair
 from pronmetric.cli import main as command
@@ -199,7 +199,7 @@ def test_a_stop_at_the_end_leaves_the_old_folder_whole(
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Result, "_write_passages", stop)
+    monkeypatch.setattr(passages, "write", stop)
     assert prepare(out, "context.size=1") == 130
     monkeypatch.undo()
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
