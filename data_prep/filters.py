@@ -1,4 +1,4 @@
-"""Filters of pairs: by forms that people find equally good, which are no errors, and by what the source says.
+"""Filters of pairs: by forms that people find equally good, which are no errors, and, for suites, by the source.
 
 Reference translators rephrase, so that a system's pronoun may be what the source says; "the reference is right, the
 system is wrong" is then no clean label. The source judges noisy pairs: one place, two forms.
@@ -6,14 +6,12 @@ system is wrong" is then no clean label. The source judges noisy pairs: one plac
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from data_prep.noise import noisy_references
 from pronmetric.errors import InputError
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Document, Pair
@@ -26,7 +24,6 @@ Filter = Callable[[str, str], bool]
 GRAMMAR, NONE = "grammar", "none"
 CONTRADICTS, ALIKE = "source contradicts", "source supports both"
 EVIDENT = 1.0  # log-odds from which the source supports a form, and their difference from which it prefers one
-_JUDGED = frozenset((outcome, f"{kind} mismatch") for outcome in ("kept", "dropped") for kind in ("system", "noisy"))
 Judge = Callable[[Pair], str | None]
 """Why a noisy pair has no clean label; None if it has."""
 LogOdds = Callable[[Text, int], float]
@@ -154,35 +151,3 @@ def verdict(right: float, wrong: float) -> str | None:
     if right - wrong <= -EVIDENT:
         return CONTRADICTS
     return ALIKE if min(right, wrong) >= EVIDENT and right - wrong < EVIDENT else None
-
-
-def clean_pair(pair: Pair, judged: Judge, counts: Counter[tuple[str, ...]]) -> Pair | None:
-    """The pair without the pronoun mismatches that have no clean label; None if no mismatch is left.
-
-    Counted are the pronoun mismatches: ("kept", "KIND mismatch"), ("dropped", "KIND mismatch", REASON).
-    """
-    kept = []
-    noisy = noisy_references(pair) if pair.kind == "system" else iter([pair])
-    for mismatch in pair.mismatches:
-        reason = judged(next(noisy)) if mismatch.kind == "pronoun" else None
-        if reason is None:
-            kept.append(mismatch)
-            counts["kept", f"{pair.kind} mismatch"] += mismatch.kind == "pronoun"
-        else:
-            counts["dropped", f"{pair.kind} mismatch", reason] += 1
-    return replace(pair, mismatches=tuple(kept)) if kept else None
-
-
-def by_language(
-    counts: Mapping[str, Mapping[tuple[str, ...], int]], languages: Mapping[str, str]
-) -> dict[str, dict[tuple[str, ...], int]]:
-    """The pronoun mismatches kept and dropped, by source language, of the test sets that were judged.
-
-    counts: of each test set, named as in `clean_pair`. languages: the source language of each test set.
-    """
-    sums: dict[str, Counter[tuple[str, ...]]] = {}
-    for testset, each in counts.items():
-        judged = {name: count for name, count in each.items() if name[:2] in _JUDGED}
-        if judged:
-            sums.setdefault(languages[testset], Counter()).update(judged)
-    return {language: dict(sums[language]) for language in sorted(sums)}

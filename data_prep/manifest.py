@@ -14,6 +14,7 @@ import data_prep
 import pronmetric
 from pronmetric.schema import SCHEMA_VERSION
 from pronmetric.text import strict_json
+from pronmetric.version import __version__
 
 NAME = "manifest.json"
 
@@ -46,8 +47,8 @@ _IMPORTED = (
     "pronouns",
     "schema.py",
     "settings.py",
-    "source",
     "text",
+    "version.py",
 )
 
 
@@ -77,7 +78,7 @@ def manifest(
     """The manifest: versions, hashes of the inputs, config, counts by stage and test set, splits; no time, no host."""
     return {
         "schema_version": SCHEMA_VERSION,
-        "package_version": pronmetric.__version__,
+        "package_version": __version__,
         "inputs": {name: dict(found) for name, found in inputs.items()},
         "config": dict(config),
         "counts": counts,

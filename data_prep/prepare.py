@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from data_prep import documents, manifest, translations
+from data_prep import documents, manifest, result, translations
 from data_prep.coreference import conll
 from data_prep.english import English
-from data_prep.filters import GRAMMAR, NONE, Reader, agreement_filter
-from data_prep.result import Result, replace_folder
+from data_prep.filters import GRAMMAR, NONE, agreement_filter
+from data_prep.products.work import Work
 from data_prep.settings import Reporter, Settings
 from data_prep.splits import DEVELOPMENT
 from data_prep.stages import MakeAligner, Stages
@@ -31,12 +31,10 @@ def prepare(
     reporter: Reporter,
     *,
     make_aligner: MakeAligner | None = None,
-    reader: Reader | None = None,
 ) -> dict[str, Any]:
     """Prepare training data in `settings.out`; returns the manifest.
 
-    `make_aligner` makes another aligner than the agreement EM; `settings.align.backend` names it. `reader` is that of
-    `settings.filter.reader`.
+    `make_aligner` makes another aligner than the agreement EM; `settings.align.backend` names it.
 
     Raises:
         InputError: a missing folder, an invalid file, a filter that leaves nothing, an `out` with other content; with
@@ -56,8 +54,8 @@ def prepare(
     shown = reporter.progress(testsets, "align and compare", len(testsets), "test sets")
     files = [stages.prepare_pairs(testset) for testset in shown]
     stages.remove_unused()
-    with replace_folder(settings.folder) as folder:
-        return Result(settings, folder, surveyed, keep, ties, reader).write(files, plain, inputs, reporter)
+    with result.replace_folder(settings.folder) as folder:
+        return result.write(Work(settings, folder, surveyed, reporter), files, plain, inputs, keep, ties)
 
 
 def _discover(settings: Settings, reporter: Reporter) -> Sequence[TestSet]:

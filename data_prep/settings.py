@@ -49,7 +49,7 @@ class Data(Record):
 class Learned(Record):
     """Group align: a back end that is trained on the lines."""
 
-    backend: Literal["agreement", "eflomal"]
+    backend: Literal["agreement"]
     lines: Count
 
 
@@ -76,8 +76,6 @@ class Filter(Record):
     agreement: Text
     min_agreement: Share
     ties: Text | None
-    source: Literal["none", "drop"]
-    reader: Text | None
 
 
 class Splits(Record):
@@ -137,8 +135,6 @@ class Settings(settings.Settings):
         if not self.language.ruled:
             for key in ("passages", "ties"):
                 yield f"fidelity.{key}", f"with data.target={self.data.target}: it is for English targets, leave it out"
-        if self.filter.source == "none":
-            yield "filter.reader", "with filter.source=none: add filter.source=drop or leave it out"
         if self.data.parallel is None:
             yield "source.outputs", "without texts to learn sources from: add data.parallel=FOLDER or leave it out"
         if self.data.english is None:
@@ -167,16 +163,9 @@ class Settings(settings.Settings):
         Raises:
             InputError: `out` is not a prepared folder, a setting is for English targets only, or one lacks another.
         """
-        of_english = {
-            "filter.source=drop": self.filter.source != "none",
-            "data.coreference": self.data.coreference,
-        }
-        for key, is_given in of_english.items():
-            if is_given and not self.language.ruled:
-                raise InputError(f"{key} is for English targets: leave it out with data.target={self.data.target}")
-        if self.filter.source != "none" and self.filter.reader is None:
+        if self.data.coreference and not self.language.ruled:
             raise InputError(
-                f"filter.source={self.filter.source} needs a reader of sources: add filter.reader=CHECKPOINT"
+                f"data.coreference is for English targets: leave it out with data.target={self.data.target}"
             )
         if not self.data.wmt and (self.language.ruled or not self.data.parallel):
             raise InputError(
@@ -213,7 +202,6 @@ class Settings(settings.Settings):
             "agreement": self.filter.agreement,
             "min_agreement": self.filter.min_agreement,
             "ties": self.filter.ties,
-            "source_filter": self.filter.source,
             "rule": dataclasses.asdict(self.rule),
             "english_share": self.splits.english_share,
             "whole_files": self.splits.whole_files,

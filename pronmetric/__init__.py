@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from pronmetric.version import __version__
+
 if TYPE_CHECKING:
     from pronmetric.errors import InputError, PronmetricError
     from pronmetric.metric import PronounMetric
@@ -25,7 +27,6 @@ __all__ = [
     "in_context",
     "read_lines",
 ]
-__version__ = "0.1.0"
 _HOMES = {
     "Comparison": "prediction",
     "InputError": "errors",

@@ -14,7 +14,8 @@ from typing import Any, Literal, TypeVar
 
 from tqdm import tqdm
 
-from pronmetric import __version__
+from pronmetric.alignment.counts import files as source_files
+from pronmetric.alignment.counts.table import CountTable
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.config import PAIR_HEAD, decision_of, has_pair_head, tie_threshold, trained_in_context
 from pronmetric.checkpoint.files import Checkpoint
@@ -37,11 +38,10 @@ from pronmetric.scoring.inference import Inference, PronounAttention
 from pronmetric.scoring.missing import count_by_reference
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, tally_segments
 from pronmetric.signature import Signature
-from pronmetric.source import files as source_files
-from pronmetric.source.table import SourceTable
 from pronmetric.text import corpus as corpora
 from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE, Text, text_of
 from pronmetric.text.corpus import Corpus
+from pronmetric.version import __version__
 
 Item = TypeVar("Item")
 
@@ -81,8 +81,8 @@ class PronounMetric:
             raise PronmetricError("expected a source language or `no_source=True`, which ignores sources, got both")
         if source_lang is not None and not loaded.language.ruled:
             raise PronmetricError(
-                f"source tables are for English targets, and {place.name} scores {loaded.language.code}: leave out the "
-                "source language"
+                f"tables of counts are for English targets, and {place.name} scores {loaded.language.code}: leave out "
+                "the source language"
             )
         self.config: Mapping[str, Any] = loaded.config
         self.language: Language = loaded.language
@@ -119,7 +119,7 @@ class PronounMetric:
 
         Raises:
             PronmetricError: there is no such checkpoint; it does not score `lang`, or several languages without it; a
-                hub name without `allow_network`; too few GPUs; no source table for `source_lang`.
+                hub name without `allow_network`; too few GPUs; no table of counts for `source_lang`.
         """
         gpus = None if gpus is None else _whole(gpus, least=0, what="gpus")
         place = locate.locate(model, allow_network=allow_network, storage=storage)
@@ -161,7 +161,7 @@ class PronounMetric:
         return self.inference.precision
 
     @property
-    def source(self) -> SourceTable | None:
+    def source(self) -> CountTable | None:
         """The table by which missing and surplus pronouns are counted; None without `source_lang`."""
         return self.inference.source
 

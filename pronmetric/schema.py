@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 SCHEMA_VERSION = 1
 
 # Kinds of pairs that are not made from system outputs.
-TIE, FIDELITY, SOFT = "tie", "fidelity", "soft"
+TIE, FIDELITY = "tie", "fidelity"
 
 # A word's state is the mean of the states of its pieces, or the first.
 WORD_STATES = ("mean", "first")
@@ -70,14 +70,6 @@ class Mismatch:
 
 
 @dataclass(frozen=True, slots=True)
-class SlotForm:
-    """A form that fits a slot, and the natural logarithm of its probability there, up to a constant of the slot."""
-
-    form: str
-    log_probability: float
-
-
-@dataclass(frozen=True, slots=True)
 class Pair:
     """Two texts of one segment, the first of which has the better pronouns.
 
@@ -85,15 +77,12 @@ class Pair:
     reference with one pronoun replaced by the system's, R vs R') or "tie" (as "noisy", but people found both texts
     equally good; in training data only). In the fidelity splits, whose texts are no translations: "fidelity" (one
     person's pronouns, and the same text with another's) or "tie" (nothing decides between the two); `ref` and `system`
-    then name the sets of pronouns (he, she, they, it), and there is a mismatch for each replaced pronoun. In a folder
-    of soft labels: "soft" (a sentence as written, and with that other form of one slot that a language model finds
-    likeliest; neither is known to be better); `ref` is then "text" and `system` names the language model.
+    then name the sets of pronouns (he, she, they, it), and there is a mismatch for each replaced pronoun.
     better, worse: the two texts. context: the previous reference sentences, oldest first (common
     context). system_context: the system's own previous sentences (respective context of `worse`).
     mismatches: offsets are into `better` and the *system output*; for kinds "noisy" and "tie" there is exactly one,
     and its hyp offsets are into `worse`, as they are in the fidelity splits.
     agrees: False if the verb next to the replaced pronoun does not agree with it ("they is").
-    slot_forms: of kind "soft" alone, the forms of the slot, the written one first.
     """
 
     id: str
@@ -110,7 +99,6 @@ class Pair:
     system_context: tuple[str, ...]
     mismatches: tuple[Mismatch, ...]
     agrees: bool = True
-    slot_forms: tuple[SlotForm, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,65 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from pronmetric.errors import InputError
 
+REMOVED: Mapping[str, Mapping[str, str]] = {
+    "train": dict.fromkeys(
+        (
+            "data.agreeing",
+            "data.soft",
+            "encoder.layers",
+            "encoder.lower",
+            "encoder.max_words",
+            "encoder.min_count",
+            "experiment=antecedents",
+            "experiment=multilingual",
+            "experiment=soft",
+            "head.pair.heads",
+            "head.slots",
+            "loss.margin",
+            "objective.corruption.adjusted",
+            "objective.corruption.balanced",
+            "objective.corruption.fitting",
+            "objective.corruption.smoothing",
+            "objective.exchange",
+            "objective.soft",
+            "objective.temperature",
+            "optim.beta2",
+            "separator",
+            "source.must_agree",
+            "source.same_slot_share",
+            "word_state",
+        ),
+        "0.2.0",
+    ),
+    "pretrain": dict.fromkeys(
+        (
+            "elmo.char_cnn.activation",
+            "elmo.char_cnn.embedding",
+            "elmo.char_cnn.max_characters_per_token",
+            "elmo.char_cnn.n_characters",
+            "elmo.lstm.cell_clip",
+            "elmo.lstm.n_layers",
+            "elmo.lstm.proj_clip",
+            "elmo.lstm.use_skip_connections",
+        ),
+        "0.2.0",
+    ),
+    "prepare": dict.fromkeys(("align=eflomal", "filter.reader", "filter.source"), "0.2.0"),
+}
+"""Keys, groups of keys and options (GROUP=NAME) of each verb that are gone, with the version that dropped them."""
+
+
+def removed(verb: str, key: str, options: Sequence[str] = ()) -> str | None:
+    """The message that a key, or one of the options chosen of a group, is gone; None if it is not.
+
+    >>> removed("train", "objective.soft.share"), removed("train", "experiment", ["base"])
+    ('objective.soft was removed in 0.2.0', None)
+    """
+    for gone, version in REMOVED.get(verb, {}).items():
+        if key == gone or key.startswith(f"{gone}.") or gone in [f"{key}={option}" for option in options]:
+            return f"{gone} was removed in {version}"
+    return None
+
 
 class Record(BaseModel):
     """A frozen group of settings: each key has a type and a range; other keys are refused."""

@@ -560,17 +560,6 @@ def tiny_prepared(make_prepared: Callable[..., Path], sample_pairs: list[Pair], 
 
 
 @pytest.fixture(scope="session")
-def tiny_soft(tmp_path_factory: pytest.TempPathFactory, tiny_prepared: Path, tiny_causal: Callable[..., Path]) -> Path:
-    """Soft labels of 30 slots of `tiny_prepared` by a language model with random weights."""
-    from pronmetric.cli.main import main
-
-    out = tmp_path_factory.mktemp("soft") / "labels"
-    given = ["--language-model", str(tiny_causal()), "--precision", "32", "--gpus", "0", "--slots", "30", "--quiet"]
-    assert main(["soft-labels", str(tiny_prepared), *given, "-o", str(out)]) == 0
-    return out
-
-
-@pytest.fixture(scope="session")
 def arguments(tiny_encoder: Path, tiny_prepared: Path) -> Callable[..., list[str]]:
     """The command line of `train` on the tiny encoder and data, in fp32 with small batches; later overrides win."""
 

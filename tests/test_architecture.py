@@ -62,10 +62,10 @@ def test_the_contracts_name_only_what_exists() -> None:
 
 
 # What design.md lets the preparation import, and the rooms without torch.
-PREPARATION_IMPORTS = set("alignment data.arrow source pronouns text output settings schema errors".split())
+PREPARATION_IMPORTS = set("alignment data.arrow pronouns text output settings schema errors version".split())
 TORCHLESS = (
     "alignment bulk checkpoint.config checkpoint.locate checkpoint.model_config eval lab.baselines lab.board lab.human "
-    "lab.study lab.suites output pronouns report results settings source text web"
+    "lab.study lab.suites output pronouns report results serve.connections serve.requests settings text"
 ).split()
 # All of this room but the file that runs the model.
 TORCHLESS += sorted(
@@ -218,3 +218,9 @@ def test_shapes_are_checked_in_this_run() -> None:
 
     with pytest.raises(TypeCheckError):
         attend(torch.zeros(1, 2, 3), torch.zeros(1, 4, 3), torch.zeros(1, 4, 3), torch.ones(4, dtype=torch.bool))
+
+
+def test_one_style_sheet_has_the_colours() -> None:
+    literal = re.compile(r"#[0-9a-fA-F]{3,8}\b|\b(?:rgb|hsl)a?\(|light-dark\(")
+    sheets = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "pronmetric").rglob("*.css")}
+    assert [name for name, text in sheets.items() if literal.search(text)] == ["theme.css"]

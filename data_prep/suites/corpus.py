@@ -19,13 +19,13 @@ from data_prep.coreference import antecedents
 from data_prep.coreference.conll import Annotated
 from data_prep.wmt import discovery, parallel
 from data_prep.wmt.testset import Part, TestSet
+from pronmetric.alignment import source_words
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.parsed import Aligned
 from pronmetric.pronouns import finder
 from pronmetric.pronouns.closed_class import closed_class
 from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.pronouns.lexicon import PREPOSITION
-from pronmetric.source import words as source_words
 from pronmetric.text import conllu
 from pronmetric.text.conllu import NOTHING, Mention, Sentence, Token
 from pronmetric.text.words import Word, lower_words

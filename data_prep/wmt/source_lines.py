@@ -1,4 +1,4 @@
-"""Source lines of WMT test sets with their references and system outputs, to learn a source table from."""
+"""Source lines of WMT test sets with their references and system outputs, to learn a table of counts from."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
+from pronmetric.alignment.counts.fit import Line, make_line
 from pronmetric.errors import InputError
-from pronmetric.source.fit import Line, make_line
 
 HELD_OUT = ("wmt14", "wmt22:de-en", "wmt22:zh-en", "wmt23")  # the test and development sets of `prepare`
 

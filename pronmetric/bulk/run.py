@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from pronmetric import __version__
 from pronmetric.bulk import inputs, plan, shards, storage
 from pronmetric.bulk.inputs import Surveyed
 from pronmetric.bulk.job import Job, Step
@@ -16,6 +15,7 @@ from pronmetric.bulk.shards import Results, S
 from pronmetric.bulk.storage import Place
 from pronmetric.errors import InputError
 from pronmetric.signature import Signature
+from pronmetric.version import __version__
 
 MANIFEST = "manifest.json"
 

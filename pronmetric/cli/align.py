@@ -21,7 +21,6 @@ Prints one line for each input line: links i-j, where i and j are word indices i
 is empty. Case is ignored. Without --table, the aligner is trained on the input itself."""
 EPILOG = """back ends:
   agreement    IBM-2 in both directions, trained to agree (default)
-  eflomal      the program eflomal-align (pip install "pronmetric[eflomal]"); results vary slightly between runs
   embedding    vectors of a small encoder (pip install "pronmetric[train]"); no training, but slow
   precomputed  the links of the file --links, after a check
 
@@ -29,12 +28,12 @@ examples:
   pronmetric align ref.tok hyp.tok > links.txt
   pronmetric align ref.tok hyp.tok --train-on more.ref.tok more.hyp.tok --save-table table.npz > links.txt
   pronmetric align new.ref.tok new.hyp.tok --table table.npz > links.txt"""
-_BACK_ENDS = ("agreement", "eflomal", "embedding", "precomputed")
+_BACK_ENDS = ("agreement", "embedding", "precomputed")
 _FLAGS_OF = {
-    "train_on": {"agreement", "eflomal"},
+    "train_on": {"agreement"},
     "table": {"agreement"},
     "save_table": {"agreement"},
-    "symmetrize": {"agreement", "eflomal"},
+    "symmetrize": {"agreement"},
     "links": {"precomputed"},
 }
 
@@ -79,10 +78,6 @@ def run(task: AlignFlags) -> None:
 
 
 def _make_aligner(task: AlignFlags, pairs: list[TokenPair], more: list[TokenPair]) -> Aligner:
-    if task.backend == "eflomal":
-        from pronmetric.alignment.eflomal import EflomalAligner
-
-        return EflomalAligner(train_on=more, symmetrize=task.symmetrize or "mutual")
     if task.backend == "embedding":
         from pronmetric.training.encoders import embedding_aligner
 

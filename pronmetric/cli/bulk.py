@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 import yaml
 
 from data_prep.rows_to_pairs import RowPairs, joined
-from pronmetric import __version__
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.aligner import TokenPair
 from pronmetric.alignment.links import METHODS, Symmetrize
@@ -43,6 +42,7 @@ from pronmetric.pronouns.known_words import CHECKED_LINES, check_texts
 from pronmetric.report.score_text import format_score, note_system
 from pronmetric.signature import Signature
 from pronmetric.text.context import GIVEN, NONE
+from pronmetric.version import __version__
 
 DESCRIPTION = """Work on many files in many processes, on this machine or on a Ray cluster
 (pip install "pronmetric[ray]"). A run that was stopped goes on when the same command is given again."""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pronmetric import __version__
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
 from pronmetric.checkpoint.shards import BITS, weight_files
@@ -17,6 +16,7 @@ from pronmetric.data import arrow
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
 from pronmetric.signature import Signature
+from pronmetric.version import __version__
 
 AVERAGE = """Average the weights of checkpoints trained from the same encoder, with other settings or seeds.
 

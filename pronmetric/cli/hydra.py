@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 
 from pronmetric.errors import PronmetricError, is_out_of_memory
-from pronmetric.settings import Settings
+from pronmetric.settings import Settings, removed
 
 if TYPE_CHECKING:
     from hydra.core.config_loader import ConfigLoader
@@ -211,7 +211,7 @@ class _Configs:
         with self._one_line([]):
             overrides = [self._add_if_free(override, settings.FREE) for override in self._parse(list(lines))]
         for override in overrides:
-            _refuse(override, settings.REFUSED)
+            self._refuse(override, settings.REFUSED)
         for override in overrides:
             self._refuse_no_option(override)
         with self._one_line(overrides):
@@ -245,6 +245,16 @@ class _Configs:
         if override.is_delete() or not any(key == name or key.startswith(f"{name}.") for name in free):
             return override
         return self._parse([f"++{line.lstrip('+')}"])[0]
+
+    def _refuse(self, override: Override, refused: Mapping[str, str]) -> None:
+        """Refuse a key that the settings refuse or that is gone, and several values of `out`."""
+        key = override.key_or_group
+        if key in refused:
+            raise PronmetricError(f"{key}: {refused[key]}")
+        if gone := removed(self._verb, key, _options(override)):
+            raise PronmetricError(gone)
+        if key == "out" and override.is_sweep_override():
+            raise PronmetricError("out= names one folder: with --multirun each job writes to OUT/0, OUT/1, ...")
 
     def _refuse_no_option(self, override: Override) -> None:
         """Refuse a number or null as the option of a group, on which Hydra fails."""
@@ -343,15 +353,6 @@ def _options(override: Override) -> list[str]:
     values = override.sweep_iterator() if override.is_sweep_override() else [override.value()]
     each = (option for value in values for option in (value if isinstance(value, list) else [value]))
     return [str(option) for option in each if option is not None]
-
-
-def _refuse(override: Override, refused: Mapping[str, str]) -> None:
-    """Refuse a key that the settings refuse, and several values of `out`."""
-    key = override.key_or_group
-    if key in refused:
-        raise PronmetricError(f"{key}: {refused[key]}")
-    if key == "out" and override.is_sweep_override():
-        raise PronmetricError("out= names one folder: with --multirun each job writes to OUT/0, OUT/1, ...")
 
 
 def _tree(config: DictConfig, *, resolve: bool = False) -> Mapping[str, object]:

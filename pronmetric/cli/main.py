@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from pronmetric import __version__
 from pronmetric.errors import PronmetricError, Terminated, is_out_of_memory
 from pronmetric.output.display import visible
 from pronmetric.text import streams
+from pronmetric.version import __version__
 
 VERBS = {
     "score": "score the pronouns of one or more system outputs",
@@ -32,7 +32,6 @@ VERBS = {
     "train": "train a metric on prepared data",
     "pretrain": "pretrain an ELMo on English documents, as an encoder for train",
     "train-source": "learn from parallel text to count missing and surplus pronouns by the source",
-    "soft-labels": "label pronoun slots with what a language model expects there, for train",
     "average": "average the weights of several checkpoints",
     "align": "align the words of two line-parallel English texts",
     "evaluate": "measure a metric's accuracy on human answers to pairs of texts or on labelled pronouns",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from data_prep.settings import Reporter, Settings
 from pronmetric.cli.hydra import HydraCommand
-from pronmetric.cli.run import load_source_reader
 from pronmetric.output import targets
 from pronmetric.report import preparation
 
@@ -25,7 +24,7 @@ resumes with the remaining test sets."""
 def _job(settings: Settings) -> None:
     from data_prep.prepare import prepare
 
-    out, data, reader = settings.folder, settings.data, settings.filter.reader
+    out, data = settings.folder, settings.data
     targets.check(
         [],
         read=[*data.wmt, data.english, *(data.coreference or ()), *(data.parallel or ()), settings.filter.agreement],
@@ -35,7 +34,6 @@ def _job(settings: Settings) -> None:
         settings,
         Reporter(note=_note, progress=_progress),
         make_aligner=_backend(settings.align.backend),
-        reader=None if reader is None else load_source_reader(reader, of="filter.reader"),
     )
     confusions = json.loads((settings.folder / "confusion.json").read_text(encoding="utf-8"))
     print(preparation.summary(content, confusions))
@@ -45,11 +43,6 @@ def _backend(name: str) -> MakeAligner | None:
     """A function that sets up the back end; None for the agreement EM, which preparation trains and stores itself."""
     if name == "agreement":
         return None
-    if name == "eflomal":
-        from pronmetric.alignment.eflomal import EflomalAligner
-
-        EflomalAligner()  # fails if the program is not installed
-        return lambda sample: EflomalAligner(train_on=sample)
     from pronmetric.training.encoders import embedding_aligner
 
     aligner = embedding_aligner()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pronmetric.checkpoint import config as checkpoint_config
@@ -13,7 +12,7 @@ from pronmetric.checkpoint import locate
 from pronmetric.cli import output
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.output import Notes
-from pronmetric.errors import InputError, PronmetricError
+from pronmetric.errors import PronmetricError
 from pronmetric.pronouns import languages, tables
 from pronmetric.pronouns.known_words import check_corpus
 from pronmetric.pronouns.languages import Language
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
     from tqdm import tqdm
 
-    from data_prep.filters import Reader
     from pronmetric.lab.seq2seq.model import LanguageModel
     from pronmetric.metric import PronounMetric
     from pronmetric.scoring.alternatives import PronounAlternatives
@@ -164,30 +162,6 @@ def _reads_source(model: ModelFlags) -> bool:
     if model.no_source:
         return False
     return locate.reader_of(_locate(model).folder) is not None or checkpoint_config.reads_source(load_config(model))
-
-
-def load_source_reader(name: str, *, of: str) -> Reader:
-    """The reader of sources of a checkpoint, as `data_prep` uses it; each text is read once.
-
-    of: the flag or setting that names the checkpoint.
-
-    Raises:
-        PronmetricError: there is no such checkpoint, or it has no reader.
-    """
-    from data_prep.filters import Reader
-    from pronmetric.eval.calibration import logit
-    from pronmetric.metric import PronounMetric
-
-    metric = PronounMetric.from_pretrained(name)
-    if metric.reader is None:
-        raise InputError(f"{of}: expected a checkpoint with a reader of sources, got {metric.name}")
-
-    @cache
-    def read(text: Text) -> dict[int, float]:
-        (segment,) = metric.stream([text])
-        return {p.start: float(logit(p.score)) for p in segment.pronouns}
-
-    return Reader(f"{metric.name} {metric.hash}", lambda text, start: read(text).get(start, 0.0))
 
 
 class ScoringRun:

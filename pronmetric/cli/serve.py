@@ -62,9 +62,9 @@ class ServeFlags(Flags):
 
 def run(task: ServeFlags) -> None:
     """Serve until the process is stopped."""
+    from pronmetric.serve import connections
     from pronmetric.serve.app import make_app  # its libraries are an extra
     from pronmetric.serve.service import Service
-    from pronmetric.web import connections
 
     note = output.Notes(quiet=task.quiet)
     with connections.listen(task.listen.host, task.listen.port) as opened:

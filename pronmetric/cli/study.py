@@ -293,7 +293,7 @@ class ServeFlags(StudyFlags):
 def run_serve(task: ServeFlags) -> None:
     """Serve until the process is stopped."""
     from pronmetric.lab.study import database, server  # their libraries are an extra
-    from pronmetric.web import connections
+    from pronmetric.serve import connections
 
     if task.url is not None and not task.url.startswith(("http://", "https://")):
         raise InputError(f"--url {task.url}: expected an address such as https://study.example.org")

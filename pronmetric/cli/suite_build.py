@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from data_prep.coreference import conll
-from data_prep.filters import agreement_filter
+from data_prep.filters import Reader, agreement_filter
 from data_prep.suites import consistency, contrastive, corpus, counterparts, discourse, english
 from data_prep.suites import wmt as suite_entries
 from data_prep.suites.fragments import Check
@@ -28,15 +29,14 @@ from pronmetric.cli.parser import (
     switch,
     whole,
 )
-from pronmetric.cli.run import load_source_reader
-from pronmetric.errors import PronmetricError
+from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lab.human import judged_pairs
 from pronmetric.lab.human.judged_pairs import JudgedPair
 from pronmetric.output import targets
 from pronmetric.pronouns.languages import ENGLISH, language
 from pronmetric.report.text import table
 from pronmetric.text import strict_json
-from pronmetric.text.context import Source
+from pronmetric.text.context import Source, Text
 from pronmetric.text.strict_json import plain
 
 WMT = """Build the pronoun test suite of the paper (section 3.2) from WMT test sets: for each pronoun error of a
@@ -65,7 +65,7 @@ class WmtFlags(Flags):
     source: str = flag(
         choices=("none", "drop"),
         default="none",
-        help="as filter.source of `prepare`: drop errors whose right form the source contradicts, or of which it "
+        help="drop errors whose right form the source contradicts, or of which it "
         "supports both forms, into English (default: none)",
     )
     reader: str | None = flag(
@@ -100,7 +100,7 @@ def run_wmt(task: WmtFlags) -> None:
     note = output.Notes(quiet=task.quiet)
     for skipped in discovered.skipped:
         note(f"skipped {skipped.id}: {skipped.reason}")
-    reader = None if task.reader is None else load_source_reader(task.reader, of="--reader")
+    reader = None if task.reader is None else _load_source_reader(task.reader)
     note.begin()
     missing: dict[str, int] = {}
     filters = suite_entries.Filters(keep, reader)
@@ -125,6 +125,27 @@ def run_wmt(task: WmtFlags) -> None:
         for one in figures
     ]
     print(table(header, rows, left=(0, 1)))
+
+
+def _load_source_reader(name: str) -> Reader:
+    """The reader of sources of the checkpoint --reader; each text is read once.
+
+    Raises:
+        PronmetricError: there is no such checkpoint, or it has no reader.
+    """
+    from pronmetric.eval.calibration import logit
+    from pronmetric.metric import PronounMetric
+
+    metric = PronounMetric.from_pretrained(name)
+    if metric.reader is None:
+        raise InputError(f"--reader: expected a checkpoint with a reader of sources, got {metric.name}")
+
+    @cache
+    def read(text: Text) -> dict[int, float]:
+        (segment,) = metric.stream([text])
+        return {p.start: float(logit(p.score)) for p in segment.pronouns}
+
+    return Reader(f"{metric.name} {metric.hash}", lambda text, start: read(text).get(start, 0.0))
 
 
 class CorpusFlags(Flags):

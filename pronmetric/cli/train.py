@@ -24,7 +24,7 @@ table4/size belong to this sweep."""
 
 
 def _announce_table(settings: Train, jobs: Sequence[Mapping[str, str]]) -> None:
-    """For Table 4: draw the sample, and print the number of cells and an estimate of the time."""
+    """For Table 4: draw the sample, and print the number of cells."""
     table = settings.table
     if table is None:
         return
@@ -49,7 +49,7 @@ def _train(settings: Train) -> None:
         folders["source"] = settings.source.model_copy(update={"model": model})
     settings = settings.model_copy(update=folders)
     out = Path(settings.out)
-    read = [*settings.data.folders, settings.data.soft, settings.init, settings.teacher]
+    read = [*settings.data.folders, settings.init, settings.teacher]
     read += [] if settings.source is None else [settings.source.model]
     read += [getattr(settings.encoder, name, None) for name in ("options", "weights", "vectors")]
     targets.check([], read=read, folders=[out, out / "checkpoint"])
@@ -63,8 +63,7 @@ def _train(settings: Train) -> None:
 
     overrides = given_overrides()
     named = named_below("objective.source_share")
-    asked = any(each == "experiment=antecedents" or each.startswith("objective.antecedent=") for each in overrides)
-    if asked and settings.objective.antecedent:
+    if settings.objective.antecedent and any(each.startswith("objective.antecedent=") for each in overrides):
         named |= {COREFERENCE}
     if any(each == "experiment=fidelity" or each.startswith("objective.fidelity.share=") for each in overrides):
         named |= {FIDELITY}
@@ -128,7 +127,7 @@ def _pretrain(settings: Pretrain) -> None:
     files = documents.files(folder)
     targets.check([], read=[folder, *files], folders=[out])
 
-    from pronmetric.pretrained.elmo import hdf5
+    from pronmetric.checkpoint.elmo import hdf5
     from pronmetric.training.pretrain import pretrain
 
     hdf5("to write an ELMo")

@@ -8,7 +8,7 @@ from pronmetric.cli import output
 from pronmetric.cli.parser import Command, Flags, UsageError, flag, switch
 from pronmetric.output import targets
 
-DESCRIPTION = """Learn a source table, by which missing and surplus pronouns are counted.
+DESCRIPTION = """Learn a table of counts, by which missing and surplus pronouns are counted.
 
 The table is one small file: a pruned word aligner, and how often references have a counterpart for each source pronoun
 and a source for each English one. Give it to --source-lang of score, compare, bulk score and serve. The shipped tables
@@ -58,8 +58,8 @@ def run(task: TrainSourceFlags) -> None:
     files = [name for group in task.parallel or [] for name in group]
     targets.check([task.output], read=[*files, task.wmt_dir])
     from data_prep.wmt import source_lines
-    from pronmetric.source import files as source_files
-    from pronmetric.source import fit as source_fit
+    from pronmetric.alignment.counts import files as source_files
+    from pronmetric.alignment.counts import fit as source_fit
 
     note = output.Notes(quiet=task.quiet)
     lines = [line for group in task.parallel or [] for line in source_fit.read_parallel(group)]

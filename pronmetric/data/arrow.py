@@ -4,8 +4,7 @@ A prepared folder is a `DatasetDict`: the pair splits `train`, `development`, `t
 splits `passages_train`, `passages_development`, where coreference was given also the passages with annotated
 antecedents `coreference_train`, `coreference_development`, for English the pairs in which only the context decides
 `fidelity_train`, `fidelity_development`, where sources are learned from the texts with a source
-`translations_train`, `translations_development`; with `manifest.json` and `confusion.json`. A folder of soft labels
-(`pronmetric soft-labels`) has the split `soft_train` and a manifest.
+`translations_train`, `translations_development`; with `manifest.json` and `confusion.json`.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pronmetric.errors import InputError
-from pronmetric.schema import SCHEMA_VERSION, Mismatch, Pair, Passage, SlotForm, Translation
+from pronmetric.schema import SCHEMA_VERSION, Mismatch, Pair, Passage, Translation
 from pronmetric.text import strict_json
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ PASSAGE_SPLITS = ("passages_train", "passages_development")
 COREFERENCE_SPLITS = ("coreference_train", "coreference_development")
 FIDELITY_SPLITS = ("fidelity_train", "fidelity_development")
 TRANSLATION_SPLITS = ("translations_train", "translations_development")
-SOFT_SPLIT = "soft_train"
 Record = Pair | Passage | Translation
 _ROWS_AT_ONCE = 1000
 _RELEASED_AFTER = 20  # times that many rows
@@ -94,14 +92,6 @@ def coreference_features() -> datasets.Features:
     return Features({**passage_features(), "antecedents": [{"word": word, "antecedent": [word]}]})
 
 
-def soft_features() -> datasets.Features:
-    """The columns of a Pair with the forms of a slot."""
-    from datasets import Features, Value
-
-    form = {"form": Value("string"), "log_probability": Value("float64")}
-    return Features({**pair_features(), "slot_forms": [form]})
-
-
 def translation_features() -> datasets.Features:
     """The columns of a Translation."""
     from datasets import Features, Value
@@ -114,7 +104,7 @@ def translation_features() -> datasets.Features:
 def to_row(record: Record) -> dict[str, Any]:
     """A record as plain lists and dictionaries for Arrow."""
     row = {name: getattr(record, name) for name in type(record).__slots__}
-    for name in ("mismatches", "antecedents", "slot_forms"):
+    for name in ("mismatches", "antecedents"):
         if name in row:
             row[name] = [dataclasses.asdict(each) for each in row[name]]
     return row
@@ -126,7 +116,6 @@ def to_pair(row: Mapping[str, Any]) -> Pair:
     values["context"] = tuple(row["context"])
     values["system_context"] = tuple(row["system_context"])
     values["mismatches"] = tuple(Mismatch(**mismatch) for mismatch in row["mismatches"])
-    values["slot_forms"] = tuple(SlotForm(**form) for form in row.get("slot_forms") or ())
     return Pair(**values)
 
 
@@ -212,8 +201,6 @@ def write(
 def _features(split: str) -> datasets.Features:
     if split in COREFERENCE_SPLITS:
         return coreference_features()
-    if split == SOFT_SPLIT:
-        return soft_features()
     if split in TRANSLATION_SPLITS:
         return translation_features()
     return passage_features() if split in PASSAGE_SPLITS else pair_features()
@@ -297,7 +284,7 @@ def read_pairs(folder: str | os.PathLike[str], split: str, *, kinds: tuple[str, 
     """
     if unknown := set(kinds or ()) - {"pronoun", "word", "nothing"}:
         raise InputError(f"expected kinds of mismatches (pronoun, word, nothing), got {', '.join(sorted(unknown))}")
-    rows = _read(folder, split, (*PAIR_SPLITS, *FIDELITY_SPLITS, SOFT_SPLIT))
+    rows = _read(folder, split, (*PAIR_SPLITS, *FIDELITY_SPLITS))
     return rows if kinds is None else rows.select(list(_with_kind(rows, kinds)))
 
 

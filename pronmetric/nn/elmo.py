@@ -2,7 +2,7 @@
 
 Peters, Neumann, Iyyer, Gardner, Clark, Lee and Zettlemoyer 2018, Deep contextualized word representations,
 https://aclanthology.org/N18-1202. Its parts: character convolutions and highway layers (Kim et al. 2016), LSTMs with
-projection (Sak et al. 2014). `pronmetric.pretrained.elmo` reads the published weights into it.
+projection (Sak et al. 2014). `pronmetric.checkpoint.elmo` reads the published weights into it.
 
 Relative to the paper's programs: the LSTMs start from zero states in each batch unless `stateful`, so that a text's
 score does not depend on what was read before; no layer norm before the mix. Tokens are the words and two markers per

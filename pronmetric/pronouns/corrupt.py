@@ -10,7 +10,7 @@ import numpy as np
 
 from pronmetric.errors import InputError
 from pronmetric.pronouns.finder import FORMS, Occurrence
-from pronmetric.pronouns.languages import ENGLISH, Language, referents, same_slot
+from pronmetric.pronouns.languages import ENGLISH, Language, referents
 from pronmetric.text import strict_json
 from pronmetric.text.words import Word
 from pronmetric.text.writing import is_unspaced
@@ -76,16 +76,14 @@ class ConfusionTable:
         """How often `wrong` was written for `form`."""
         return self._counts.get(form, {}).get(wrong, 0)
 
-    def probability(
-        self, form: str, *, power: float = 1.0, allowed: Collection[str] | None = None, smoothing: float = 0.0
-    ) -> dict[str, float]:
-        """The chance of each wrong form: (count + smoothing) ** power, over `allowed` or the seen forms; the sum is 1.
+    def probability(self, form: str, *, power: float = 1.0, allowed: Collection[str] | None = None) -> dict[str, float]:
+        """The chance of each wrong form: count ** power, over `allowed` or the seen forms; the sum is 1.
 
         Empty if no form can be drawn.
         """
         row = self._counts.get(form, {})
         forms = [f for f in (row if allowed is None else allowed) if f != form]
-        weights = np.array([row.get(f, 0) + smoothing for f in forms], dtype=float)
+        weights = np.array([row.get(f, 0) for f in forms], dtype=float)
         weights = np.where(weights > 0, weights**power, 0.0)
         total = weights.sum()
         return dict(zip(forms, (weights / total).tolist(), strict=True)) if total > 0 else {}
@@ -97,10 +95,9 @@ class ConfusionTable:
         *,
         power: float = 1.0,
         allowed: Collection[str] | None = None,
-        smoothing: float = 0.0,
     ) -> str | None:
         """One wrong form for `form`, drawn by `probability`; None if there is none."""
-        chances = self.probability(form, power=power, allowed=allowed, smoothing=smoothing)
+        chances = self.probability(form, power=power, allowed=allowed)
         if not chances:
             return None
         edges = np.cumsum(list(chances.values()))
@@ -171,9 +168,7 @@ class CorruptionRates:
     rate: the share of pronouns to replace; `emphasis` has factors of it by form (lower-cased).
     same_slot_share: the chance that a wrong form is drawn from the first grade of its slot; else it is drawn from the
     whole row of the confusion table.
-    fitting: the chance that a draw from the whole row is restricted to forms that fit the slot. Without it "her" as an
-    object is rarely replaced by "him", as its row includes the errors of the possessive, and "him" often by "her".
-    power, smoothing: a form's weight is (count + smoothing) ** power; power 0 balances the forms.
+    power: a form's weight is count ** power; power 0 balances the forms.
     joint: the chance that all mentions of one referent in the text (he, him, his, himself) are replaced together by
     those of another, in addition to the single replacements.
     must_agree: the chance that a draw is restricted to forms that the verb agrees with.
@@ -181,9 +176,7 @@ class CorruptionRates:
 
     rate: float
     power: float
-    smoothing: float
     same_slot_share: float
-    fitting: float
     joint: float
     must_agree: float
     emphasis: Mapping[str, float]
@@ -194,9 +187,7 @@ class CorruptionRates:
         return cls(
             rate=rate,
             power=1.0,
-            smoothing=0.0,
             same_slot_share=0.0,
-            fitting=0.0,
             joint=0.0,
             must_agree=0.0,
             emphasis={},
@@ -224,7 +215,7 @@ def corrupt(
     words = language.words(text) if words is None else words
     wrong: list[str | None] = [None] * len(occurrences)
     if rng.random() < rates.joint:
-        _replace_referent(words, occurrences, rng, wrong, frequency, language, referents(language))
+        _replace_referent(words, occurrences, rng, wrong, frequency, language)
     for k, occurrence in enumerate(occurrences):
         hit, whole, strict = rng.random(3)
         if wrong[k] is not None or hit >= rates.rate * rates.emphasis.get(occurrence.form, 1.0):
@@ -233,8 +224,6 @@ def corrupt(
         allowed: Collection[str] | None = None
         if in_slot:
             allowed = next(iter(language.grades(words, occurrence.word)), ())
-        elif rates.fitting and rng.random() < rates.fitting:
-            allowed = same_slot(language, words, occurrence.word)
         if strict < rates.must_agree:
             forms = language.forms if allowed is None else allowed
             allowed = [form for form in forms if language.agrees(words, occurrence.word, form)]
@@ -242,44 +231,7 @@ def corrupt(
             right = _in_places(frequency, language.places(words, occurrence.word))
             wrong[k] = _draw(rng, [f for f in allowed or () if f != occurrence.form], right)
         else:
-            wrong[k] = table.draw(rng, occurrence.form, power=rates.power, allowed=allowed, smoothing=rates.smoothing)
-    return _write(text, occurrences, wrong, language)
-
-
-def exchange(
-    text: str,
-    occurrences: Sequence[Occurrence],
-    rng: np.random.Generator,
-    *,
-    at: int,
-    joint: float,
-    must_agree: float,
-    forms: Collection[str] | None = None,
-    frequency: Mapping[str, Mapping[str, float]] | None = None,
-    language: Language = ENGLISH,
-    words: Sequence[Word] | None = None,
-) -> Corrupted:
-    """Exchange the third-person pronoun `at` for a form of another referent in its slot, if there is one.
-
-    frequency: as for `corrupt`; None: all forms alike. joint: the chance that all mentions of one of the text's
-    referents are exchanged instead. must_agree: the chance that the other form must agree with its verb. forms: those
-    that are exchanged for one another; None: all of the third person.
-    """
-    words = language.words(text) if words is None else words
-    wrong: list[str | None] = [None] * len(occurrences)
-    is_joint, strict = rng.random(2) < (joint, must_agree)
-    known = {form: each for form, each in referents(language).items() if forms is None or form in forms}
-    if is_joint:
-        _replace_referent(words, occurrences, rng, wrong, frequency, language, known)
-    old = occurrences[at]
-    if not any(wrong) and old.form in known:
-        grade = next(iter(language.grades(words, old.word)), ())
-        others = [form for form in grade if form in known and not known[form] & known[old.form]]
-        if strict:
-            others = [form for form in others if language.agrees(words, old.word, form)]
-        places = language.places(words, old.word)
-        weights = dict.fromkeys(others, 1.0) if frequency is None else _in_places(frequency, places)
-        wrong[at] = _draw(rng, others, weights)
+            wrong[k] = table.draw(rng, occurrence.form, power=rates.power, allowed=allowed)
     return _write(text, occurrences, wrong, language)
 
 
@@ -298,12 +250,9 @@ def _replace_referent(
     wrong: list[str | None],
     frequency: Mapping[str, Mapping[str, float]] | None,
     language: Language,
-    known: Mapping[str, frozenset[str]],
 ) -> None:
-    """Fill `wrong` for all mentions of one of he, she, it and they (with their other cases) by another's forms.
-
-    known: what each form that takes part can refer to.
-    """
+    """Fill `wrong` for all mentions of one of he, she, it and they (with their other cases) by another's forms."""
+    known = referents(language)
     present = sorted(set[str]().union(*(known.get(o.form, ()) for o in occurrences)))
     if not present:
         return

@@ -7,6 +7,8 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from pronmetric.output.display import visible
@@ -32,10 +34,18 @@ def page(
     """The HTML of a page, and the Content-Security-Policy in it: this style sheet, this script and nothing else.
 
     body: a template from `<body>` on, with `{{js}}` where the script stands. parts: of the template, and the title; as
-    HTML. connect: what the script may connect to. meta: further elements of the head.
+    HTML. css: what the page has beside the colours (`theme`). connect: what the script may connect to. meta: further
+    elements of the head.
     """
+    css = theme() + css
     allowed = policy(css=css, js=js) + (f"; connect-src {connect}" if connect else "")
     return _fill(_HEAD + body, {**parts, "policy": allowed, "css": css, "js": js, "meta": meta}), allowed
+
+
+@cache
+def theme() -> str:
+    """The style sheet of the colours, light and dark, which all pages share."""
+    return files("pronmetric.report").joinpath("theme.css").read_text(encoding="utf-8")
 
 
 def policy(*, css: str, js: str = "") -> str:

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pronmetric.eval.decision import SCORE, SEGMENT_UNITS
 from pronmetric.output.display import visible
 from pronmetric.report import score_text, tables
-from pronmetric.report.embed import show_controls
+from pronmetric.report.embed import show_controls, theme
 from pronmetric.report.page import short
 from pronmetric.results import Result
 from pronmetric.results.records import RATES, Pair, System
@@ -118,7 +118,7 @@ def _page(head: str, header: Sequence[str], rows: Sequence[Sequence[str]], *, le
 @cache
 def _style() -> str:
     """The rules of the report's page for colours and pronouns, for what is inside `.pronmetric` alone."""
-    page = files("pronmetric.report").joinpath("page.css").read_text(encoding="utf-8")
+    page = theme() + files("pronmetric.report").joinpath("page.css").read_text(encoding="utf-8")
     rules = [
         f".pronmetric {body}" if start == ":root" else f".pronmetric {start}{rest}{body}"
         for start, rest, body in _RULE.findall(page)

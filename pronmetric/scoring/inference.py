@@ -24,6 +24,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from pronmetric.alignment.counts.table import Counted, CountTable, Item
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.checkpoint.model_config import Mixing, Model
@@ -37,7 +38,6 @@ from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.score import MOST, Counts, Evidence, PronounScore, SegmentScore, Unmatched
-from pronmetric.source.table import Counted, Item, SourceTable
 from pronmetric.text.context import Source, Text, join
 from pronmetric.text.lines import check_segment
 from pronmetric.text.readable import readable
@@ -117,7 +117,7 @@ class Inference:
         *,
         precision: str | None,
         gpus: int | None,
-        source: SourceTable | None = None,
+        source: CountTable | None = None,
         reader: Callable[[], Checkpoint] | None = None,
         no_source: bool = False,
     ) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from pronmetric.alignment.agreement import AgreementAligner
+from pronmetric.alignment.unmatched import unmatched_in_reference
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.languages import Language, occurrences
 from pronmetric.schema import Alignment
 from pronmetric.scoring.bulk import ScoredRow
 from pronmetric.scoring.score import SegmentScore, Unmatched
-from pronmetric.source.unmatched import unmatched_in_reference
 from pronmetric.text.words import Word, lower_words
 
 _ROWS = 128  # aligned together

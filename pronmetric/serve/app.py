@@ -20,11 +20,11 @@ try:
 except ImportError:
     raise MissingExtra("fastapi", "serve", "pronmetric serve") from None
 
-from pronmetric import __version__
 from pronmetric.serve import interface, page
 from pronmetric.serve.batches import Busy
+from pronmetric.serve.requests import RateLimit, SecureHeaders, failure, headers, policy_header, read_body
 from pronmetric.serve.service import Service, TooMuch
-from pronmetric.web.requests import RateLimit, SecureHeaders, failure, headers, policy_header, read_body
+from pronmetric.version import __version__
 
 BURST = 5
 """Seconds whose requests may come at once."""

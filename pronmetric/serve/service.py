@@ -7,7 +7,6 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from pronmetric import __version__
 from pronmetric.checkpoint.config import decision_of
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
@@ -23,6 +22,7 @@ from pronmetric.signature import Signature
 from pronmetric.text.context import CROSSED, NONE, Source, Text
 from pronmetric.text.corpus import Row
 from pronmetric.text.records import Record, record_of, text_of_id
+from pronmetric.version import __version__
 
 RECORD, REQUEST, FORMS, WEIGHTS = 10_000, 100_000, 300_000, 500_000
 """The most characters of a record with its context, of a request, and of all texts with another form in them; the most

@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 
-import pronmetric
 from pronmetric.checkpoint import files, locate, weights
 from pronmetric.checkpoint.config import PAIR_HEAD, has_pair_head, languages_of
 from pronmetric.checkpoint.files import Checkpoint
@@ -31,6 +30,7 @@ from pronmetric.training.prepared import Folder
 from pronmetric.training.reader_card import INITIAL
 from pronmetric.training.run import Result
 from pronmetric.training.source_data import development
+from pronmetric.version import __version__
 
 
 def average(
@@ -93,7 +93,7 @@ def average(
                     shares_right = accuracies(columns)
                     figures |= {f"development/{name}{SUFFIX[by]}{part}": v for part, v in shares_right.items()}
     training: dict[str, Any] = {
-        "version": pronmetric.__version__,
+        "version": __version__,
         "data": prepared.record,
         "seed": seed,
         "head_seed": head_seed,
@@ -147,7 +147,7 @@ def average_readers(
         progress=True,
     )
     training = {
-        "version": pronmetric.__version__,
+        "version": __version__,
         "data": prepared.record,
         "head_seed": head_seed,
         "average": [_record(part, share) for part, share in zip(parts, shares, strict=True)],
@@ -198,7 +198,7 @@ def average_scorers(
         for each in own
     ]
     record = {
-        "version": pronmetric.__version__,
+        "version": __version__,
         "head_seed": head_seed,
         "average": [_record(part, share) for part, share in zip(parts, shares, strict=True)],
         "translations": first.config["training"]["translations"],
@@ -298,7 +298,6 @@ def _record(part: Checkpoint, share: float) -> dict[str, Any]:
         "init",
         INITIAL,
         "teacher",
-        "soft_labels",
         "coreference",
         "figures",
         "average",

@@ -26,35 +26,27 @@ class Places:
     """What the losses of a batch read, found where the batch is made: for a GPU to find it the host would wait.
 
     pronouns, labelled, antecedent: places in the flattened (batch, pronouns): of all pronouns, of those in the
-    detection loss, of those with an annotated antecedent, and of those with a soft label. scored: pairs both of whose
-    texts have a pronoun. pairs: those of them that are known to have a better text, or to be ties; natural: those of
-    these without a system output; soft_pairs: those of `scored` with soft labels.
+    detection loss, and of those with an annotated antecedent. pairs: those both of whose texts have a pronoun.
+    natural: those of them without a system output.
     """
 
     pronouns: Int[Tensor, " pronouns"]
     labelled: Int[Tensor, " labelled"]
     antecedent: Int[Tensor, " antecedents"]
-    soft: Int[Tensor, " soft"]
-    scored: Int[Tensor, " scored"]
     pairs: Int[Tensor, " pairs"]
     natural: Int[Tensor, " natural"]
-    soft_pairs: Int[Tensor, " soft_pairs"]
 
     @classmethod
     def of(cls, item: Labelled) -> Places:
         """The places of a batch in the memory of the host."""
         real, none = item.batch.pronoun_mask, torch.zeros(0, dtype=torch.bool)
         scored = real.any(1)[item.better] & real.any(1)[item.worse]
-        judged = scored if item.odds is None else scored & item.odds.isnan()
         return cls(
             pronouns=_places(real),
             labelled=_places(item.labelled & real),
             antecedent=_places(none if item.antecedent is None else item.antecedent.any(-1)),
-            soft=_places(none if item.soft is None else ~item.soft.isnan() & real),
-            scored=_places(scored),
-            pairs=_places(judged),
-            natural=_places(judged & ~item.system),
-            soft_pairs=_places(scored & ~judged),
+            pairs=_places(scored),
+            natural=_places(scored & ~item.system),
         )
 
 
@@ -69,9 +61,7 @@ class Labelled:
     right: 1 as written, 0 replaced. labelled: pronouns in the detection loss. better, worse: rows of the pairs,
     `pair`: the index of each pair in the batch; `tie`: neither text is better; `system`: one text is a system output.
     name: the data set. antecedent: the words of each pronoun's antecedent; None if no row has annotated antecedents.
-    adjustment: added to the logits in the detection loss; None: none. lesson: what a teacher reads; None: no teacher.
-    soft: a language model's probability that each pronoun is right; odds: that the better text of each pair is better;
-    both NaN where it has no label, None if it has none at all.
+    lesson: what a teacher reads; None: no teacher.
     places: of the pronouns and pairs that count; they are found here, and only moved with the batch.
     """
 
@@ -85,10 +75,7 @@ class Labelled:
     system: Bool[Tensor, " pairs"]
     name: str
     antecedent: Bool[Tensor, "batch pronouns words"] | None = None
-    adjustment: Float[Tensor, "batch pronouns"] | None = None
     lesson: Lesson | None = None
-    soft: Float[Tensor, "batch pronouns"] | None = None
-    odds: Float[Tensor, " pairs"] | None = None
     places: Places = field(init=False)
 
     def __post_init__(self) -> None:
@@ -107,7 +94,6 @@ class Labelled:
 class Labeller:
     """Makes a batch from labelled examples.
 
-    odds: the logit adjustment by slot and form (`examples.log_odds`); None for none.
     forms: the forms that are pronouns; None for all of the language. language: of the texts. teacher: the collator of
     a teacher, for batches with lessons; None for none. taught: the names of batches with lessons; None: all.
     """
@@ -115,7 +101,6 @@ class Labeller:
     def __init__(
         self,
         collator: Collator,
-        odds: Mapping[tuple[str, str], float] | None = None,
         *,
         forms: Collection[str] | None = None,
         language: Language = ENGLISH,
@@ -125,7 +110,6 @@ class Labeller:
         self.collator = collator
         self.teacher = teacher
         self.taught = taught
-        self.odds = odds
         self.forms = frozenset(language.forms if forms is None else forms)
         self.language = language
 
@@ -175,18 +159,13 @@ class Labeller:
         batch = self.collator.pad(rows)
         shape = tuple(batch.pronoun_mask.shape)
         right, labelled = np.ones(shape, dtype=np.float32), np.zeros(shape, dtype=bool)
-        added, soft = np.zeros(shape, dtype=np.float32), np.full(shape, np.nan, dtype=np.float32)
         for r, row in enumerate(rows):
             item = items[row.example]
-            odds = examples.adjustment(item, self.odds or {})
             for slot, k in enumerate(row.pronouns.tolist()):
                 right[r, slot] = item.right[k]
                 labelled[r, slot] = item.labelled
-                added[r, slot] = odds[k] if odds else 0.0
-                soft[r, slot] = item.soft[k] if item.soft else np.nan
         better, worse, pair = _pairs(rows) if pairs else ([], [], [])
         kinds = [items[2 * number].kind for number in pair]
-        is_soft = any(item.soft for item in items)
         return Labelled(
             batch=batch,
             right=torch.from_numpy(right),
@@ -198,10 +177,7 @@ class Labeller:
             system=torch.tensor([kind == "system" for kind in kinds], dtype=torch.bool),
             name=name,
             antecedent=_antecedents(rows, items, batch),
-            adjustment=torch.from_numpy(added) if self.odds is not None else None,
             lesson=self._lesson(rows, taught, slots=shape[1]),
-            soft=torch.from_numpy(soft) if is_soft else None,
-            odds=torch.tensor([items[2 * number].odds for number in pair]) if is_soft else None,
         )
 
     def _lesson(

@@ -393,7 +393,6 @@ def _made(
     where = ", ".join(each for each in (making.date and f"On {making.date}", making.machine) if each)
     minutes = [f"{seconds / 60:.0f}" for seconds in _seconds(config.get("training", {}))]
     taught = [f"Taught by weights `{each}`." for each in sorted(_teachers(config.get("training", {})))]
-    taught += sorted(_soft_labels(config.get("training", {})))
     time = f"Training took {', '.join(minutes)} minutes." if minutes else "The time of training is not recorded."
     return "\n".join(
         [
@@ -428,17 +427,6 @@ def _teachers(training: Mapping[str, Any]) -> set[str]:
     if "average" in training:
         return {each for part in training["average"] for each in _teachers(part)}
     return {training["teacher"]} if "teacher" in training else set()
-
-
-def _soft_labels(training: Mapping[str, Any]) -> set[str]:
-    """A sentence for the soft labels of each of a checkpoint's runs."""
-    if "average" in training:
-        return {each for part in training["average"] for each in _soft_labels(part)}
-    if "soft_labels" not in training:
-        return set()
-    soft = training["soft_labels"]
-    weights = ", ".join(f"`{digest}`" for digest in soft["model"]["sha256"].values())
-    return {f"Soft labels of {soft['slots']:,} slots by the language model {soft['model']['name']}, weights {weights}."}
 
 
 def _measured(reports: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -17,9 +17,9 @@ from pronmetric.data import arrow
 from pronmetric.data.collate import Collator, Example
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.pronouns.languages import Language, referents
-from pronmetric.schema import FIDELITY, SOFT, TIE
-from pronmetric.training import examples, soft_labels, soft_pairs
+from pronmetric.pronouns.languages import Language
+from pronmetric.schema import FIDELITY, TIE
+from pronmetric.training import examples
 from pronmetric.training.batches import Labelled, Labeller
 from pronmetric.training.batching import Passages, Plan, Step, plan_epoch
 from pronmetric.training.examples import LabelledExample
@@ -42,8 +42,6 @@ class TrainingSteps(Dataset[tuple[Labelled, ...]]):
 
     On a CPU a batch is divided into micro-batches of at most `data.micro_batch` pieces, which bounds the memory of a
     step; else it is one micro-batch.
-
-    exchanged: the passages that pairs are made of; their indices follow those of `pairs`. None: there are none.
     """
 
     def __init__(
@@ -54,10 +52,9 @@ class TrainingSteps(Dataset[tuple[Labelled, ...]]):
         corrupter: examples.Corrupter,
         *,
         settings: Train,
-        exchanged: np.ndarray | None = None,
     ) -> None:
         self.passages, self.pairs, self.labeller, self.corrupter = passages, pairs, labeller, corrupter
-        self.settings, self.exchanged = settings, exchanged
+        self.settings = settings
         self.micro_batch = settings.data.micro_batch if settings.trainer.accelerator == "cpu" else None
         self._read = 0
 
@@ -83,18 +80,11 @@ class TrainingSteps(Dataset[tuple[Labelled, ...]]):
             if step.kind == "passages":
                 assert isinstance(corruption, Corruption)
                 items.append(examples.passage(self.passages[index], rng, self.corrupter, corruption))
-            elif index >= len(self.pairs):
-                assert self.exchanged is not None
-                items += self._exchanged_pair(self.passages[int(self.exchanged[index - len(self.pairs)])], rng)
             else:
-                row, context = self.pairs[index], self.settings.context.name
-                if row["kind"] == SOFT:
-                    items += self._soft_pair(row, rng)
-                    continue
                 items += examples.pair(
-                    row,
+                    self.pairs[index],
                     rng,
-                    context=context,
+                    context=self.settings.context.name,
                     plain=corruption.plain,
                     fresh=corruption.fresh,
                     table=table,
@@ -102,34 +92,6 @@ class TrainingSteps(Dataset[tuple[Labelled, ...]]):
                     language=self.labeller.language,
                 )
         return items
-
-    def _exchanged_pair(
-        self, row: Mapping[str, Any], rng: np.random.Generator
-    ) -> tuple[LabelledExample, LabelledExample]:
-        """A passage, and the same with a pronoun exchanged."""
-        objective = self.settings.objective
-        assert isinstance(objective.corruption, Corruption)
-        return examples.exchanged_pair(
-            row,
-            rng,
-            self.corrupter,
-            objective.corruption,
-            context=self.settings.context.name,
-            must_agree=objective.exchange.must_agree,
-            forms=objective.exchange.forms,
-        )
-
-    def _soft_pair(self, row: Mapping[str, Any], rng: np.random.Generator) -> tuple[LabelledExample, LabelledExample]:
-        """The two texts of a row of soft labels."""
-        objective = self.settings.objective
-        return soft_pairs.pair(
-            row,
-            rng,
-            context=self.settings.context.name,
-            plain=objective.corruption.plain,
-            temperature=objective.soft.temperature,
-            language=self.labeller.language,
-        )
 
 
 class StepSampler(Sampler[AnyStep]):
@@ -326,7 +288,6 @@ class PronounData(pl.LightningDataModule):
         self.annotated: dict[str, int] = {}  # numbers of training documents and passages with annotated antecedents
         self.first = 0
         self._pin = training_device(settings.trainer).type == "cuda"
-        self._exchanged = np.zeros(0, dtype=np.int64)
         self._sets: TrainingSteps | None = None
         self._steps: Plan | None = None
         self._development: list[tuple[str, Any, str]] = []
@@ -350,18 +311,11 @@ class PronounData(pl.LightningDataModule):
         """Open the prepared folder."""
         if self._sets is not None:
             return
-        pairs, fidelity, soft = self._read_pairs(), self._read_fidelity(), self._read_soft()
+        pairs, fidelity = self._read_pairs(), self._read_fidelity()
         self._natural, self._has_fidelity = len(pairs), fidelity is not None
-        more = [rows for rows in (fidelity, soft) if rows is not None]
-        self._pairs = concatenate([pairs, *more]) if more else pairs
+        self._pairs = pairs if fidelity is None else concatenate([pairs, fidelity])
         self._passages, self._known = self._read_passages()
-        self._exchanged = self._passages_to_exchange()
-        self._pair_lengths = np.concatenate(
-            [
-                _pair_lengths(self._pairs, self.context, self.labeller.language),
-                2 * self._known.lengths[self._exchanged],
-            ]
-        )
+        self._pair_lengths = _pair_lengths(self._pairs, self.context, self.labeller.language)
         self._refuse_nothing_to_train_on()
         self._check_sources(set(self._known.sources))
         self._development = self._development_sets()
@@ -370,15 +324,11 @@ class PronounData(pl.LightningDataModule):
         self._weights = self._known.mixed(self._source_share())
         self._pair_weights = self._weights_by_kind()
         self._sets = self._training_steps()
-        if self.pair_share < 1 and self.settings.objective.corruption.adjusted:
-            self._sets.labeller = self._training_labeller(self._odds())
 
     def _read_pairs(self) -> Any:
         """The pairs with a pronoun against a pronoun that the settings choose."""
         pairs, data = arrow.read_pairs(self.folder, "train", kinds=("pronoun",)), self.settings.data
         chosen = np.ones(len(pairs), dtype=bool)
-        if data.agreeing:
-            chosen &= _where(pairs, bool, "agrees")
         if data.kinds is not None:
             kinds = frozenset(data.kinds)
             chosen &= _where(pairs, lambda kind: kind in kinds, "kind")
@@ -410,13 +360,6 @@ class PronounData(pl.LightningDataModule):
         rows = arrow.read_pairs(self.folder, train)
         kinds = [kind for kind, share in ((FIDELITY, 1 - wanted.ties), (TIE, wanted.ties)) if share]
         return rows.select(np.flatnonzero(_where(rows, lambda kind: kind in kinds, "kind")))
-
-    def _read_soft(self) -> Any | None:
-        """The rows of soft labels; None where they are not trained on."""
-        settings = self.settings
-        if settings.data.soft is None or not settings.objective.soft.share:
-            return None
-        return soft_labels.read(settings.data.soft, passages=arrow.read_passages(self.folder, soft_labels.PASSAGES))
 
     def _of_testsets(self, pairs: Any, wanted: Sequence[str]) -> np.ndarray:
         """Which pairs are of these test sets, each NAME or NAME.LP; one without a pair is refused."""
@@ -456,15 +399,6 @@ class PronounData(pl.LightningDataModule):
         filled = np.flatnonzero(known.weights)
         return (passages, known) if len(filled) == len(passages) else (passages.select(filled), known.select(filled))
 
-    def _passages_to_exchange(self) -> np.ndarray:
-        """The passages with a pronoun that can be exchanged, if pairs are made of them (`objective.exchange`)."""
-        exchange = self.settings.objective.exchange
-        if not self.pair_share or not exchange.share:
-            return np.zeros(0, dtype=np.int64)
-        known = frozenset(referents(self.labeller.language))
-        wanted = known if exchange.forms is None else known.intersection(exchange.forms)
-        return np.flatnonzero(_where(self._passages, lambda forms: not wanted.isdisjoint(forms), "forms"))
-
     def _check_sources(self, known: set[str]) -> None:
         """Refuse a required source that no passage has; warn of others."""
         absent = sorted(self._source_share().keys() - known)
@@ -502,18 +436,13 @@ class PronounData(pl.LightningDataModule):
         """The training set; for passages, with the statistics and names for their corruption."""
         corruption, language = self.settings.objective.corruption, self.labeller.language
         table = ConfusionTable.load(self.folder / "confusion.json", forms=language.forms)
-        frequency = self._frequency(corruption.gender_swap) if corruption.balanced else None
+        frequency = self._frequency(corruption.gender_swap) if isinstance(corruption, Corruption) else None
         swaps = corruption.name_swap or corruption.gender_swap
         names = Names.from_faker(common=common_words(self._texts(READ))) if swaps else None
         corrupter = examples.Corrupter(table, frequency, names, language)
-        labeller = self._training_labeller()
-        rows = self._passages, self._pairs
-        return self.STEPS(*rows, labeller, corrupter, settings=self.settings, exchanged=self._exchanged)
-
-    def _training_labeller(self, odds: Mapping[tuple[str, str], float] | None = None) -> Labeller:
-        """The labeller of training batches, with lessons for the teacher if there is one."""
-        forms, language = self.labeller.forms, self.labeller.language
-        return Labeller(self.collator, odds, forms=forms, language=language, teacher=self.teacher, taught=self.taught)
+        forms = self.labeller.forms
+        labeller = Labeller(self.collator, forms=forms, language=language, teacher=self.teacher, taught=self.taught)
+        return self.STEPS(self._passages, self._pairs, labeller, corrupter, settings=self.settings)
 
     def steps(self) -> Plan:
         """The planned steps of the whole run, epoch after epoch, over all processes."""
@@ -562,31 +491,22 @@ class PronounData(pl.LightningDataModule):
         """Weights under which each kind of pair has its share of the pieces; None for uniform weights.
 
         `fidelity.share` of all are those in which only the context decides, `fidelity.ties` of these are ties;
-        `exchange.share` of all are of passages, which are drawn by their weights; `soft.share` of all have soft labels;
         `system_share` of the others are system outputs.
         """
-        objective, pieces = self.settings.objective, self._pair_lengths[: len(self._pairs)].astype(float)
-        soft = _where(self._pairs, lambda kind: kind == SOFT, "kind")
-        soft_share = objective.soft.share if soft.any() else 0.0
+        objective, pieces = self.settings.objective, self._pair_lengths.astype(float)
         fidelity_share = objective.fidelity.share if self._has_fidelity else 0.0
-        exchange_share = objective.exchange.share if len(self._exchanged) else 0.0
         natural = np.arange(len(pieces)) < self._natural
         system = natural & _where(self._pairs, lambda kind: kind == "system", "kind")
         tie = ~natural & _where(self._pairs, lambda kind: kind == TIE, "kind")
         share, ties = objective.system_share, objective.fidelity.ties
         kinds = [(natural, 1.0)] if share is None else [(system, share), (natural & ~system, 1 - share)]
         groups = [
-            *_shares(kinds, 1 - fidelity_share - exchange_share - soft_share),
-            *_shares([(tie, ties), (~natural & ~tie & ~soft, 1 - ties)], fidelity_share),
-            *_shares([(soft, 1.0)], soft_share),
+            *_shares(kinds, 1 - fidelity_share),
+            *_shares([(tie, ties), (~natural & ~tie, 1 - ties)], fidelity_share),
         ]
         weights = np.zeros(len(pieces))
         for mask, part in groups:
             weights[mask] = part / pieces[mask].sum()
-        if exchange_share:
-            drawn = self._weights[self._exchanged]
-            scale = exchange_share / float((drawn * self._pair_lengths[len(self._pairs) :]).sum())
-            return np.concatenate([weights, scale * drawn])
         return weights if len(groups) > 1 else None
 
     def _frequency(self, gender_swap: float) -> dict[str, dict[str, float]]:
@@ -607,13 +527,6 @@ class PronounData(pl.LightningDataModule):
         some = self._passages.select(range(0, len(self._passages), len(self._passages) // most + 1))
         for part in arrow.read_columns(some, "text"):
             yield from part["text"]
-
-    def _odds(self) -> dict[tuple[str, str], float]:
-        """The logit adjustment by slot and form, from the first `COUNTED` passages of the run."""
-        assert self._sets is not None
-        steps = (step for step in self.steps() if step.kind == "passages")
-        items = chain.from_iterable(map(self._sets.items, steps))
-        return examples.log_odds(islice(items, COUNTED))
 
     def train_dataloader(self) -> DataLoader[tuple[Labelled, ...]]:
         """The remaining steps, each a tuple of `trainer.accumulate` batches in micro-batches."""

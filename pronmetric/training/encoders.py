@@ -20,6 +20,8 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 from transformers.utils import logging
 
 from pronmetric.alignment.embedding import EmbeddingAligner
+from pronmetric.checkpoint import elmo as elmo_files
+from pronmetric.checkpoint import glove
 from pronmetric.checkpoint.files import Checkpoint, encoder_kind
 from pronmetric.data import arrow
 from pronmetric.data.pieces import Characters, Pieces, Subwords, Vocabulary
@@ -28,12 +30,12 @@ from pronmetric.nn.bilstm import BiLSTM
 from pronmetric.nn.elmo import Elmo
 from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
 from pronmetric.nn.word_vectors import WordVectors
-from pronmetric.pretrained import elmo as elmo_files
-from pronmetric.pretrained import glove
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.text.words import words
 from pronmetric.training.settings import Elmo as ElmoOptions
 from pronmetric.training.settings import Glove, HuggingFace
+
+MOST_WORDS = 50_000  # that have vectors, the most frequent of the training data
 
 
 class Start(NamedTuple):
@@ -91,21 +93,21 @@ def _configure(encoder: Encoder, options: HuggingFace | Glove | ElmoOptions) -> 
 
 
 def _glove(options: Glove, data: Path) -> Start:
-    counts = count_words(data, lower=options.lower)
-    sizes = {"vector": options.width, "hidden": options.hidden, "layers": options.layers}
+    counts = count_words(data)
+    sizes = {"vector": options.width, "hidden": options.hidden, "layers": 1}
     if options.vectors is None:
-        chosen = choose_words(counts, most=options.max_words, least=options.min_count)
+        chosen = choose_words(counts, most=MOST_WORDS, least=2)  # rarer ones are unknown: its vector is learned
         encoder = BiLSTM(words=len(chosen), **sizes)
         origin: dict[str, Any] = {"vectors": None}
     else:
         read = glove.read(options.vectors, counts, width=options.width)
-        chosen = choose_words(counts, most=options.max_words, least=1, among=read.vectors)
+        chosen = choose_words(counts, most=MOST_WORDS, least=1, among=read.vectors)
         encoder = BiLSTM(words=len(chosen), **sizes)
         with torch.no_grad():
             encoder.vectors.weight.copy_(torch.from_numpy(np.stack([read.vectors[word] for word in chosen])))
         origin = {"vectors": Path(options.vectors).name, "repeated": read.repeated}
     coverage = sum(counts[word] for word in chosen) / counts.total()
-    pieces = Vocabulary(chosen, lower=options.lower)
+    pieces = Vocabulary(chosen, lower=True)
     return Start(encoder, pieces, {**origin, "words": len(chosen), "coverage": round(coverage, 4)})
 
 
@@ -192,8 +194,8 @@ def _model_folders(root: Path) -> Iterator[Path]:
             yield file.parent
 
 
-def count_words(data: Path, *, lower: bool) -> Counter[str]:
-    """Counts of the words in the training texts of the prepared folder `data`, each distinct text once.
+def count_words(data: Path) -> Counter[str]:
+    """Counts of the lower-cased words in the training texts of the prepared folder `data`, each distinct text once.
 
     Each pronoun form counts once more, since corruption may insert any of them.
     """
@@ -203,7 +205,7 @@ def count_words(data: Path, *, lower: bool) -> Counter[str]:
         texts.update(sentence for sentences in pairs[column] for sentence in sentences)
     counts = Counter(FORMS)
     for text in texts:
-        counts.update(word.text.lower() if lower else word.text for word in words(text))
+        counts.update(word.text.lower() for word in words(text))
     return counts
 
 

@@ -1,18 +1,16 @@
-"""Prepared rows to labelled examples: seeded corruption of passages, pairs, the study's form, logit adjustment."""
+"""Prepared rows to labelled examples: seeded corruption of passages, pairs, the study's form."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from math import log, nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pronmetric.data.collate import Example
-from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt, exchange, replace
+from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt, replace
 from pronmetric.pronouns.finder import Occurrence
-from pronmetric.pronouns.languages import ENGLISH, Language, referents
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import FIDELITY, TIE
 from pronmetric.text import sentences
 from pronmetric.text.context import join
@@ -21,9 +19,6 @@ from pronmetric.training import swaps
 from pronmetric.training.settings import Corruption
 from pronmetric.training.swaps import Names
 
-_LAST = 0.5  # chance that a pair of a passage ends with the sentence of its exchanged pronoun
-_STRENGTH = 50.0  # of the smoothing: pseudo-counts at the slot's rate added to each form
-
 
 class LabelledExample(NamedTuple):
     """An example whose pronouns have labels.
@@ -31,21 +26,14 @@ class LabelledExample(NamedTuple):
     right: 1 as written, 0 replaced, one for each span. labelled: whether detection learns from this example.
     antecedents: for each pronoun the words of its antecedent, as distances in words (-1: the word before it), empty if
         unknown; empty if no antecedent is known.
-    slots: slot and form of each third-person pronoun with a first-grade form of its slot (`slots.grades`), None
-        for others; empty without logit adjustment.
     kind: of a pair's texts (see `pronmetric.schema.Pair`).
-    soft: a language model's probability that each pronoun is right, NaN where it has none; empty without soft labels.
-    odds: of a pair's texts, its probability that the first is better; NaN without soft labels.
     """
 
     example: Example
     right: tuple[float, ...]
     labelled: bool
     antecedents: tuple[tuple[int, ...], ...] = ()
-    slots: tuple[tuple[str, str] | None, ...] = ()
     kind: str = ""
-    soft: tuple[float, ...] = ()
-    odds: float = nan
 
 
 def of_forms(item: LabelledExample, forms: Collection[str], language: Language = ENGLISH) -> LabelledExample:
@@ -59,8 +47,6 @@ def of_forms(item: LabelledExample, forms: Collection[str], language: Language =
         example=item.example._replace(spans=tuple(spans[i] for i in keep)),
         right=tuple(item.right[i] for i in keep),
         antecedents=tuple(item.antecedents[i] for i in keep) if item.antecedents else (),
-        slots=tuple(item.slots[i] for i in keep) if item.slots else (),
-        soft=tuple(item.soft[i] for i in keep) if item.soft else (),
     )
 
 
@@ -107,8 +93,7 @@ def passage(
         flatten = language.writing.flatten
         example = Example(flatten(before), flatten(result.text), result.spans)
     right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)
-    slots = _likeliest_slots(text, occurrences, result.forms, language) if settings.adjusted else ()
-    return LabelledExample(example, right, True, _antecedents(row, natural, example), slots)
+    return LabelledExample(example, right, True, _antecedents(row, natural, example))
 
 
 def draw_rates(rng: np.random.Generator, settings: Corruption) -> CorruptionRates:
@@ -121,9 +106,7 @@ def draw_rates(rng: np.random.Generator, settings: Corruption) -> CorruptionRate
     return CorruptionRates(
         rate=0.0 if clean else settings.rate * varied,
         power=settings.power,
-        smoothing=settings.smoothing,
         same_slot_share=settings.same_slot_share,
-        fitting=settings.fitting,
         joint=0.0 if clean else settings.joint,
         must_agree=settings.must_agree,
         emphasis=settings.emphasis or {},
@@ -138,17 +121,6 @@ def _swap_genders_and_names(text: str, rng: np.random.Generator, names: Names | 
     if names is not None and (rng.random() < settings.name_swap or swapped):
         text = names.swap(text, rng, other_gender=swapped)
     return text
-
-
-def _likeliest_slots(
-    text: str, occurrences: Sequence[Occurrence], forms: Sequence[str], language: Language
-) -> tuple[tuple[str, str] | None, ...]:
-    """Slot and current form of each third-person pronoun, None if the form is not of the first grade."""
-    split, slots = language.words(text), []
-    for old, form in zip(occurrences, forms, strict=True):
-        likeliest = {old.form, *next(iter(language.grades(split, old.word)), ())} & referents(language).keys()
-        slots.append((language.slot(split, old.word), form) if form in likeliest else None)
-    return tuple(slots)
 
 
 def _antecedents(row: Mapping[str, Any], natural: Example, example: Example) -> tuple[tuple[int, ...], ...]:
@@ -264,68 +236,6 @@ def pair(
     )
 
 
-def exchanged_pair(
-    row: Mapping[str, Any],
-    rng: np.random.Generator,
-    corrupter: Corrupter,
-    settings: Corruption,
-    *,
-    context: str,
-    must_agree: float,
-    forms: Collection[str] | None = None,
-) -> tuple[LabelledExample, LabelledExample]:
-    """A passage, and the same with one third-person pronoun exchanged for a form of another referent in its slot.
-
-    The pronoun is drawn uniformly, the other form as the corruption of passages draws it within a slot: by how often it
-    is right there, so that no form is better as such. With the chance `settings.joint` all mentions of a referent are
-    exchanged. With the chance `settings.context` the text begins with a sentence up to that of the pronoun, and what
-    stands before is the context, unless `context` is "none". If no pronoun can be exchanged, the two texts are equal
-    and a tie.
-
-    must_agree: the chance that the other form must agree with its verb. forms: those that are exchanged for one
-    another; None: all of the third person.
-    """
-    language = corrupter.language
-    third = referents(language) if forms is None else forms
-    text = _swap_genders_and_names(row["text"], rng, corrupter.names, settings)
-    found = language.find(text)
-    chosen = [occurrence for occurrence in found if occurrence.form in third] or found
-    old = chosen[int(rng.integers(len(chosen)))]
-    starts = sentences.starts(text, language.writing.context_ends)
-    ends = [start for start in starts if start >= old.end]
-    cuts = [start for start in starts if start <= old.start]
-    end = ends[0] if ends and rng.random() < _LAST else len(text)
-    cut = cuts[int(rng.integers(len(cuts)))] if cuts and rng.random() < settings.context else 0
-    before, text = text[:cut].rstrip() if context != "none" else "", text[cut:end].rstrip()
-    words = language.words(text)
-    occurrences = language.find(text, words)
-    at = next((k for k, each in enumerate(occurrences) if each.start >= old.start - cut), 0)
-    result = exchange(
-        text,
-        occurrences,
-        rng,
-        at=at,
-        joint=settings.joint,
-        must_agree=must_agree,
-        forms=forms,
-        frequency=corrupter.frequency,
-        language=language,
-        words=words,
-    )
-    written = tuple((each.start, each.end) for each in occurrences)
-    kind = "noisy" if any(result.replaced) else TIE
-    both = ((text, written, [False] * len(written)), (result.text, result.spans, result.replaced))
-    flat = rng.random() < settings.plain
-    labelled = []
-    for each, spans, replaced in both:
-        example = Example(before, each, tuple(spans))
-        if flat:
-            flatten = language.writing.flatten
-            example = Example(flatten(before), flatten(each), example.spans)
-        labelled.append(LabelledExample(example, tuple(0.0 if new else 1.0 for new in replaced), True, kind=kind))
-    return labelled[0], labelled[1]
-
-
 def texts(rows: Iterable[Mapping[str, Any]], *, context: str, language: Language = ENGLISH) -> Iterator[Example]:
     """The better and the worse text of each pair as prepared, each in its context."""
     rng = np.random.default_rng(0)  # with plain=0 nothing is drawn
@@ -377,40 +287,3 @@ def _make_tie(row: Mapping[str, Any], rng: np.random.Generator, language: Langua
 
 def _spans(occurrences: Sequence[Occurrence]) -> tuple[tuple[int, int], ...]:
     return tuple((o.start, o.end) for o in occurrences)
-
-
-def log_odds(items: Iterable[LabelledExample]) -> dict[tuple[str, str], float]:
-    """Log odds that a form in a slot is right, minus those of all forms of the slot, by (slot, form), in nats.
-
-    Corruption cannot make all forms of a slot wrong equally often. Added to the logits during training and left out
-    afterwards, the log odds keep the model from learning that a form is suspect as such (after the logit-adjusted loss
-    of Menon et al. 2021, "Long-tail learning via logit adjustment", there for classes, here for forms in their slots).
-    Rare forms are smoothed towards 0; shares are clipped to [0.01, 0.99].
-
-    items: training examples of passages, with their `slots`.
-    """
-    right: Counter[tuple[str, str]] = Counter()
-    seen: Counter[tuple[str, str]] = Counter()
-    for item in items:
-        for place, label in zip(item.slots, item.right, strict=True):
-            if place is not None:
-                seen[place] += 1
-                right[place] += int(label)
-    adjusted = {}
-    for name in sorted({name for name, _ in seen}):
-        places = sorted(place for place in seen if place[0] == name)
-        whole = sum(right[place] for place in places) / sum(seen[place] for place in places)
-        for place in places:
-            share = (right[place] + _STRENGTH * whole) / (seen[place] + _STRENGTH)
-            adjusted[place] = _logit(share) - _logit(whole)
-    return adjusted
-
-
-def adjustment(item: LabelledExample, odds: Mapping[tuple[str, str], float]) -> tuple[float, ...]:
-    """The addend for each pronoun's logit, 0 if its slot is None; empty without slots."""
-    return tuple(odds.get(place, 0.0) if place is not None else 0.0 for place in item.slots)
-
-
-def _logit(share: float) -> float:
-    share = min(max(share, 0.01), 0.99)  # ours: no addend beyond 4.6 nats, however few the examples
-    return log(share / (1 - share))

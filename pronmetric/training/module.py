@@ -33,6 +33,8 @@ Columns = dict[str, np.ndarray]
 """For each of `DECISIONS` that a scorer gives, (4, pairs): the numbers of the better and of the worse texts, higher is
 better, then the texts' numbers of pronouns."""
 DTYPES = {"16-mixed": torch.float16, "bf16-mixed": torch.bfloat16}  # of products, by Lightning's names
+MARGIN = 0.1  # of the margin loss (Jwalapuram et al. 2019, section 4)
+BETA2 = 0.98  # of AdamW
 Item = TypeVar("Item")
 NOT_FINITE_CURE = "give another out= and a lower optim.lr or optim.head_lr, or trainer.precision=32"
 
@@ -138,8 +140,6 @@ class ScorerModule(pl.LightningModule):
 
     def _weight(self, name: str) -> float:
         """The weight of a loss in the objective."""
-        if name.startswith("slot_"):
-            return self.objective.soft.weight
         return float(getattr(self.objective, name))
 
     def _check_losses(self) -> None:
@@ -158,10 +158,8 @@ class ScorerModule(pl.LightningModule):
             antecedent=len(places.antecedent),
             pair=len(self._paired(item)),
             preference=len(places.pairs),
-            slot_detection=len(places.soft),
-            slot_preference=len(places.soft_pairs),
             soft_detection=len(places.pronouns),
-            soft_preference=len(places.scored),
+            soft_preference=len(places.pairs),
         )
 
     def _labelled(self, item: Labelled) -> Int[Tensor, " labelled"]:
@@ -176,8 +174,7 @@ class ScorerModule(pl.LightningModule):
         """The losses of a batch by name, unweighted; only those that the head supports."""
         parts: dict[str, Tensor] = {}
         places = item.places
-        logits = out.scores if item.adjustment is None else out.scores + item.adjustment
-        parts["detection"] = losses.detection(logits, item.right, self._labelled(item))
+        parts["detection"] = losses.detection(out.scores, item.right, self._labelled(item))
         if item.antecedent is not None and out.weights is not None:
             parts["antecedent"] = losses.antecedent(out.weights, item.antecedent, places.antecedent)
         pair_head = self.scorer.pair_head
@@ -188,24 +185,18 @@ class ScorerModule(pl.LightningModule):
         if pair_head is not None and out.preferences is not None:  # 0 without pairs, so that DDP finds its gradient
             y = pair_head.segment(out.preferences, item.batch.pronoun_mask)
             parts["preference"] = self._pair_loss(y, item, places.pairs)
-            if item.odds is not None:
-                better, worse = (y[rows[places.soft_pairs]] for rows in (item.better, item.worse))
-                parts["slot_preference"] = losses.soft_logistic(better, worse, item.odds[places.soft_pairs])
-        if item.soft is not None:
-            parts["slot_detection"] = losses.detection(out.scores, item.soft, places.soft)
         if self.teacher is not None and item.lesson is not None:
             parts |= self._soft_losses(out, item, self.teacher.answer(item.lesson))
         return parts
 
     def _soft_losses(self, out: HeadOutput, item: Labelled, answer: Answer) -> dict[str, Float[Tensor, ""]]:
         """The losses to a teacher's answer: on all pronouns and all pairs, whether or not they have labels."""
-        real, temperature = item.batch.pronoun_mask, self.objective.temperature
-        labels = (answer.logits / temperature).sigmoid()
-        parts = {"soft_detection": losses.detection(out.scores, labels, item.places.pronouns)}
+        real = item.batch.pronoun_mask
+        parts = {"soft_detection": losses.detection(out.scores, answer.logits.sigmoid(), item.places.pronouns)}
         if out.preferences is not None and answer.preferences is not None:
             own, theirs = mean(out.preferences, real), mean(answer.preferences, real)
-            better, worse = item.better[item.places.scored], item.worse[item.places.scored]
-            gap = (theirs[better] - theirs[worse]) / temperature
+            better, worse = item.better[item.places.pairs], item.worse[item.places.pairs]
+            gap = theirs[better] - theirs[worse]
             parts["soft_preference"] = losses.soft_logistic(own[better], own[worse], gap.sigmoid())
         return parts
 
@@ -215,7 +206,7 @@ class ScorerModule(pl.LightningModule):
         """The pair loss of the `chosen` pairs, from the scores of all rows."""
         better, worse, tie = y[item.better[chosen]], y[item.worse[chosen]], item.tie[chosen]
         if self.loss.kind == "margin":
-            return losses.margin(better, worse, margin=self.loss.margin, tie=tie)
+            return losses.margin(better, worse, margin=MARGIN, tie=tie)
         return losses.logistic(better, worse, tie=tie)
 
     def on_validation_epoch_start(self) -> None:
@@ -262,7 +253,7 @@ class ScorerModule(pl.LightningModule):
             optimizer: torch.optim.Optimizer = torch.optim.SGD(groups)
         else:
             fused = next(self.parameters()).device.type == "cpu"  # a single pass over memory
-            optimizer = torch.optim.AdamW(groups, betas=(0.9, self.optim.beta2), fused=fused)
+            optimizer = torch.optim.AdamW(groups, betas=(0.9, BETA2), fused=fused)
         if self.optim.halve_from is not None:
             return halve_by_epoch(optimizer, since=self.optim.halve_from, epoch=self.length.epoch)
         steps = max(self.optim.decay_steps or 0, self.length.steps)

@@ -15,14 +15,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-import pronmetric
+from pronmetric.checkpoint import elmo as elmo_files
 from pronmetric.checkpoint.files import hash_file
 from pronmetric.data import characters
 from pronmetric.data.pieces import FIRST, Vocabulary
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.nn.elmo import BiLM
 from pronmetric.nn.language_model import LanguageModel
-from pronmetric.pretrained import elmo as elmo_files
 from pronmetric.text import strict_json
 from pronmetric.text.words import words
 from pronmetric.training import encoders
@@ -30,6 +29,7 @@ from pronmetric.training.fit import Goal, fit, prepare_process, refuse_other, ru
 from pronmetric.training.language_data import LanguageData, WordBatch
 from pronmetric.training.module import NOT_FINITE_CURE, LanguageTraining, Length
 from pronmetric.training.settings import Adam, Pretrain
+from pronmetric.version import __version__
 
 RECORD = "pretrain.json"
 MOST_NATS = 700.0  # per word; the exponential of a slightly greater number overflows
@@ -123,9 +123,9 @@ def pretrain(
         best = fit(module, batches, out, trainer=settings.trainer, goal=PERPLEXITY, settings=kept, length=length)
     if best is None:
         return None
-    options, weights = elmo_files.write(out, module.model.bilm, settings.elmo.model_dump())
+    options, weights = elmo_files.write(out, module.model.bilm, settings.elmo.to_options())
     record = {
-        "version": pronmetric.__version__,
+        "version": __version__,
         "files": {path.name: hash_file(path) for path in (options, weights)},
         **{key: value for key, value in best._asdict().items() if key != "device"},
         "words": {"train": counts.total(), "development": held_out.total()},
@@ -141,7 +141,7 @@ def pretrain(
 
 def _language_module(settings: Pretrain, *, words: int, length: Length) -> LanguageModule:
     """The language model with initial weights, for a vocabulary of `words` words."""
-    shape = elmo_files.shape(settings.elmo.model_dump(), characters=1 + characters.PAD, file="elmo")
+    shape = elmo_files.shape(settings.elmo.to_options(), characters=1 + characters.PAD, file="elmo")
     model = LanguageModel(
         BiLM(shape, stateful=False),
         classes=FIRST + words,

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
 import yaml
+
+from pronmetric.settings import removed
 
 PREPARED = "PREPARED"
 ROUNDED = "rounded"  # the key of a checkpoint's record of training that says how its weights were rounded
@@ -34,7 +36,6 @@ _MANIFEST = {  # keys of `prepare` by those of the manifest's config
     "agreement": "filter.agreement",
     "min_agreement": "filter.min_agreement",
     "ties": "filter.ties",
-    "source_filter": "filter.source",
     "development": "splits.development",
     "test": "splits.test",
     "development_share": "splits.development_share",
@@ -48,11 +49,9 @@ _MANIFEST = {  # keys of `prepare` by those of the manifest's config
     "source.outputs": "source.outputs",
     "seed": "seed",
 }
-_SOFT = "data.soft"
 _PATHS = (
     "init",
     "teacher",
-    _SOFT,
     "encoder.name",
     "encoder.options",
     "encoder.weights",
@@ -75,11 +74,11 @@ def recorded(overrides: Sequence[str]) -> list[str]:
 def commands(training: Mapping[str, Any], manifest: Mapping[str, Any]) -> tuple[str, ...]:
     """The command lines, in order.
 
-    training: of a checkpoint's config; a part of an average whose command is not recorded is a comment. manifest: of
-    the prepared data.
+    training: of a checkpoint's config; a part of an average whose command is not recorded, and a setting that is gone,
+    is a comment. manifest: of the prepared data.
     """
     lines = _make(training, "AVERAGE" if "average" in training else "RUN")[0]
-    return prepare_line(manifest), *dict.fromkeys(_label(training)), *lines
+    return prepare_line(manifest), *lines
 
 
 def prepare_line(manifest: Mapping[str, Any], out: str = PREPARED) -> str:
@@ -91,6 +90,8 @@ def prepare_line(manifest: Mapping[str, Any], out: str = PREPARED) -> str:
     words = [override for name, override in _FOLDERS.items() if inputs.get(name)]
     words = ["data.wmt=[]", *words] if inputs.get("wmt") == {} else words
     aligner = str(given.get("align_backend") or usual["align"])
+    if removed("prepare", "align", [aligner]):
+        aligner = usual["align"]
     words += [f"align={aligner}"] if aligner != usual["align"] else []
     lines = given.get("align_lines")
     words += [f"align.lines={lines}"] if lines not in (None, default(f"align/{aligner}").get("lines")) else []
@@ -98,19 +99,6 @@ def prepare_line(manifest: Mapping[str, Any], out: str = PREPARED) -> str:
         if name in given and given[name] != usual[key] and (given[name] is not None or name != "seed"):
             words.append(f"{key}={_hydra(given[name])}")
     return _line("pronmetric prepare", *words, f"out={out}")
-
-
-def _label(training: Mapping[str, Any]) -> Iterator[str]:
-    """The lines that make the soft labels of a checkpoint's runs."""
-    for part in training.get("average", ()):
-        yield from _label(part)
-    given = dict(word.partition("=")[::2] for word in training.get("overrides", ()))
-    if "soft_labels" in training and _SOFT in given:
-        soft = training["soft_labels"]
-        words = ["--language-model", soft["model"]["name"], "--slots", str(soft["slots"])]
-        words += ["--seed", str(soft["seed"])] if soft["seed"] != 1 else []
-        words += ["--precision", soft["model"]["precision"]]
-        yield _line("pronmetric soft-labels", PREPARED, *words, "-o", given[_SOFT])
 
 
 def default(name: str) -> dict[str, Any]:
@@ -150,13 +138,26 @@ def _rounded(training: Mapping[str, Any], name: str) -> tuple[list[str], list[st
 
 def _train(runs: Sequence[Mapping[str, Any]], name: str) -> tuple[list[str], list[str]]:
     """One line for runs that differ in their seed alone."""
-    words = [word for word in runs[0]["overrides"] if not word.startswith("seed=")]
+    words, comments = _current(word for word in runs[0]["overrides"] if not word.startswith("seed="))
     seed = f"seed={','.join(str(run['seed']) for run in runs)}"
     given = (f"data.dir={PREPARED}", f"out={name}")
     if len(runs) == 1:
-        return [_line("pronmetric train", *words, seed, *given)], [f"{name}/checkpoint"]
+        return [*comments, _line("pronmetric train", *words, seed, *given)], [f"{name}/checkpoint"]
     line = _line("pronmetric train --multirun", *words, seed, *given)
-    return [line], [f"{name}/{number}/checkpoint" for number in range(len(runs))]
+    return [*comments, line], [f"{name}/{number}/checkpoint" for number in range(len(runs))]
+
+
+def _current(overrides: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The overrides that `train` takes today, and a comment for each one that is gone."""
+    words, comments = [], []
+    for word in overrides:
+        key, _, value = word.lstrip("+~").partition("=")
+        gone = removed("train", key, [value])
+        if gone is None:
+            words.append(word)
+        else:
+            comments.append(f"# with {word}: {gone}")
+    return words, comments
 
 
 def _average(training: Mapping[str, Any], name: str) -> tuple[list[str], list[str]]:

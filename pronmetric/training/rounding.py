@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 
-import pronmetric
 from pronmetric.checkpoint import files, locate, weights
 from pronmetric.checkpoint.config import reads_source
 from pronmetric.checkpoint.files import Checkpoint
@@ -22,6 +21,7 @@ from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.prepared import Folder
 from pronmetric.training.recipe import ROUNDED
 from pronmetric.training.source_data import development, has_translations
+from pronmetric.version import __version__
 
 
 def round_checkpoint(folder: Path, out: Path, *, bits: int, data: Path | None, reader: Path | None = None) -> str:
@@ -54,7 +54,7 @@ def round_checkpoint(folder: Path, out: Path, *, bits: int, data: Path | None, r
     except ValueError as error:
         raise PronmetricError(f"no checkpoint is written: {error}") from error
     record = {"bits": bits, "weights": loaded.hash, "calibrated": data is not None}
-    training = {**loaded.config.get("training", {}), "version": pronmetric.__version__, ROUNDED: record}
+    training = {**loaded.config.get("training", {}), "version": __version__, ROUNDED: record}
     config: dict[str, Any] = {**loaded.config, "training": training}
     if data is not None:
         config = _calibrated(loaded, config, data)

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import torch
 
-import pronmetric
 from pronmetric.checkpoint import files
 from pronmetric.checkpoint.model_config import FORMAT, KEYS, SEGMENT, Encoder, Model
 from pronmetric.data import arrow
@@ -18,7 +17,7 @@ from pronmetric.data.collate import Collator
 from pronmetric.errors import InputError
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.languages import Language
-from pronmetric.training import card, decision, encoders, recipe, soft_labels
+from pronmetric.training import card, decision, encoders, recipe
 from pronmetric.training import teacher as teachers
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, recorded, to_training
 from pronmetric.training.datamodule import PronounData
@@ -40,8 +39,9 @@ from pronmetric.training.fit import (
 from pronmetric.training.module import DTYPES, ScorerModule
 from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.prepared import Folder, Prepared, check_language
-from pronmetric.training.settings import Train, Trainer
+from pronmetric.training.settings import WORD_STATE, Train, Trainer
 from pronmetric.training.teacher import Teacher
+from pronmetric.version import __version__
 
 DTYPE = {name: DTYPES.get(lightning, torch.float32) for name, lightning in PRECISION.items()}  # of inference
 FIRST_BATCHES = 20  # batches of passages for calibration before further training of a calibrated checkpoint
@@ -84,7 +84,6 @@ def train(
     out, folder = Path(settings.out), Folder.of(Path(settings.data.folder))
     rate, prepared = natural_rate(folder.manifest), folder.prepared
     check_language(settings, prepared.language)
-    taught = None if settings.data.soft is None else soft_labels.about(settings.data.soft)
     kept = checked_run(settings)
     with prepare_process(settings.trainer, seed=settings.seed):
         model = initial_model(settings)
@@ -133,12 +132,11 @@ def train(
             calibration = model.calibration
         model.scorer.encoder = model.start.encoder
     record = {
-        "version": pronmetric.__version__,
+        "version": __version__,
         "data": folder.record,
         **training_record(
             settings, model, best, overrides=overrides, first=first, annotated=data.annotated, teacher=teacher
         ),
-        **({} if taught is None else {"soft_labels": taught}),
         **({"mix": mix} if mix else {}),
         "figures": best.figures,
         "calibration": None if calibration is None else calibration.to_record(),
@@ -154,8 +152,6 @@ def checked_run(settings: Train) -> dict[str, Any]:
     """The settings that affect the run, with hashes for its folders; another run in `out` is refused."""
     kept, hashes = settings.results(), [files.hash_file(Path(each) / arrow.MANIFEST) for each in settings.data.folders]
     kept["data"]["dir"] = hashes[0] if len(hashes) == 1 else hashes
-    if settings.data.soft is not None:
-        kept["data"]["soft"] = files.hash_file(Path(settings.data.soft) / arrow.MANIFEST)
     if settings.source is not None and settings.source.model is not None:
         kept["source"]["model"] = files.hash_weights(Path(settings.source.model))
     if settings.teacher is not None:
@@ -182,7 +178,8 @@ def load_teacher(settings: Train, prepared: Prepared) -> Teacher | None:
 
 def _collator(settings: Train, start: Start, language: Language) -> Collator:
     max_pieces = min(settings.encoder.max_pieces, start.encoder.max_pieces)
-    return Collator(start.pieces, max_pieces=max_pieces, separator=settings.separator, split=language.words)
+    separator = start.pieces.separator is not None
+    return Collator(start.pieces, max_pieces=max_pieces, separator=separator, split=language.words)
 
 
 def _calibrate(scorer: PronounScorer, data: PronounData, *, rate: float) -> tuple[Fit | None, Choice | None]:
@@ -219,10 +216,10 @@ def describe(settings: Train, start: Start, collator: Collator, prepared: Prepar
         format=FORMAT,
         encoder=Encoder.model_validate(start.encoder.config | start.pieces.config),
         head=head,
-        word_state=settings.word_state,
+        word_state=WORD_STATE,
         segment=SEGMENT[head.kind],
         max_pieces=collator.max_pieces,
-        separator=settings.separator,
+        separator=collator.separator is not None,
         pronouns=list(prepared.forms),
         context=settings.context.name,
         context_size=prepared.context_size,
@@ -309,7 +306,7 @@ def initial_model(settings: Train) -> InitialModel:
             new_head = True
             if loaded is not None:
                 LOG.warning("init=%s has no such pair head: it is trained from initial weights", init)
-    scorer = PronounScorer(start.encoder, head, word_state=settings.word_state, pair_head=pair_head).train()
+    scorer = PronounScorer(start.encoder, head, word_state=WORD_STATE, pair_head=pair_head).train()
     return InitialModel(scorer, start, new_head, config)
 
 

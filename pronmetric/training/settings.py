@@ -26,8 +26,11 @@ from pronmetric.settings import (
 )
 
 MACHINE = {"accelerator", "threads", "workers", "save_every", "progress"}  # trainer keys that a resumed run may change
-SOFT = {"soft_detection", "soft_preference", "temperature"}  # keys of the objective that a teacher needs
-SOFT_LABELS = ("soft.share", "soft.weight", "soft.temperature")  # those that soft labels of a language model need
+SOFT = {"soft_detection", "soft_preference"}  # keys of the objective that a teacher needs
+SLOTS = 20  # of the paper's head: the first pronouns of a text, which affect its score
+LETTERS = 50  # bytes of a word that an ELMo reads
+PAIR_HEADS = 4  # of the pair head's attention
+WORD_STATE: WordState = "mean"  # of its pieces
 
 
 class HuggingFace(Record):
@@ -47,12 +50,8 @@ class Glove(Record):
     kind: Literal["glove"]
     vectors: Text | None
     width: Count
-    lower: bool
-    max_words: Count
-    min_count: Count
     trainable: bool
     hidden: Count
-    layers: Count
     dropout: Fraction
     max_pieces: Size
 
@@ -68,25 +67,18 @@ class Elmo(Record):
     max_pieces: Size
 
 
-class Pair(Record):
-    """The head that compares two texts."""
-
-    heads: Size
-
-
 class LogitHead(Record):
     """Group head: our head."""
 
     kind: Literal["logit"]
     dropout: Fraction
-    pair: Pair | None
+    pair: bool
 
 
 class PaperHead(Record):
     """Group head: the paper's head."""
 
     kind: Literal["paper"]
-    slots: Size
 
 
 class AverageHead(Record):
@@ -105,7 +97,6 @@ class Margin(Record):
     """Group loss: the paper's margin loss."""
 
     kind: Literal["margin"]
-    margin: Weight
 
 
 class Fidelity(Record):
@@ -115,32 +106,12 @@ class Fidelity(Record):
     ties: Share
 
 
-class Exchange(Record):
-    """Pairs of a passage and the same with a third-person pronoun exchanged."""
-
-    share: Fraction
-    must_agree: Share
-    forms: list[str] | None = None
-
-
-class Soft(Record):
-    """Pairs with the soft labels of a language model."""
-
-    share: Fraction
-    weight: Weight
-    temperature: Positive
-
-
 class Corruption(Record):
     """Corruption of passages."""
 
     rate: Share
     power: Weight
-    smoothing: Weight
     same_slot_share: Share
-    fitting: Share
-    balanced: bool
-    adjusted: bool
     joint: Share
     must_agree: Share
     plain: Share
@@ -163,12 +134,9 @@ class Detection(Record):
     preference: Weight
     soft_detection: Weight
     soft_preference: Weight
-    temperature: Positive
     pair_share: Fraction
     system_share: Annotated[float, Field(gt=0, lt=1)] | None
     fidelity: Fidelity
-    exchange: Exchange
-    soft: Soft
     source_share: dict[str, Annotated[float, Field(gt=0, le=1)]] | None
     source_turns: dict[str, Count] | None
     form_weight: dict[str, Positive] | None
@@ -178,8 +146,6 @@ class Detection(Record):
 class PairCorruption(Record):
     """Corruption of pairs; the shares of what is done to passages alone are 0."""
 
-    balanced: ClassVar = False
-    adjusted: ClassVar = False
     gender_swap: ClassVar = 0.0
     name_swap: ClassVar = 0.0
     emphasis: ClassVar = None
@@ -195,9 +161,6 @@ class Pairs(Record):
     antecedent: ClassVar = 0.0
     soft_detection: ClassVar = 0.0
     soft_preference: ClassVar = 0.0
-    temperature: ClassVar = 1.0
-    exchange: ClassVar[Exchange] = Exchange(share=0.0, must_agree=0.0)
-    soft: ClassVar[Soft] = Soft(share=0.0, weight=0.0, temperature=1.0)
     source_share: ClassVar = None
     source_turns: ClassVar = None
     form_weight: ClassVar = None
@@ -238,7 +201,6 @@ class Adamw(Optim):
     """Group optim: AdamW."""
 
     kind: Literal["adamw"]
-    beta2: Fraction
 
 
 class Sgd(Optim):
@@ -290,8 +252,6 @@ class Data(Record):
     calibrate: CountOrNone
     kinds: Annotated[list[Literal["system", "noisy", "tie"]], Field(min_length=1)] | None
     testsets: Annotated[list[Text], Field(min_length=1)] | None
-    agreeing: bool
-    soft: Text | None
 
     @property
     def folders(self) -> list[str]:
@@ -318,14 +278,6 @@ class Sample(Record):
     test: Count | None
 
 
-class Cost(Record):
-    """Cost of an encoder set-up of Table 4; see `pronmetric.training.table4.grid.minutes`."""
-
-    cell: Weight
-    pair: Annotated[list[Weight], Field(min_length=2, max_length=2)]
-    text: Annotated[list[Weight], Field(min_length=2, max_length=2)]
-
-
 class Setup(Record):
     """An encoder set-up of Table 4: an encoder and how it is trained; `needs`, `rows` and `seeds` are optional."""
 
@@ -334,7 +286,6 @@ class Setup(Record):
     rows: list[str] | None = None
     seeds: list[Seed] | None = None
     epochs: Count
-    cost: Cost
 
 
 class Table(Record):
@@ -360,8 +311,6 @@ class SourceTraining(Record):
     dropped: Share
     alone: Share
     joined: Share
-    same_slot_share: Share
-    must_agree: Share
     hard: Weight
     without: list[Text] | None
     context: SizeOrNone
@@ -390,8 +339,6 @@ class Train(Settings):
     head_seed: Seed
     init: Text | None
     teacher: Text | None
-    word_state: WordState
-    separator: bool
     half: bool
     encoder_cache: Text | None
     data: Data
@@ -446,16 +393,6 @@ class Train(Settings):
                     raise InputError(f"optim.frozen_head=true: add {cure}")
         if self.teacher is not None and self.objective.kind != "detection":
             raise InputError("teacher= gives labels to passages and pairs: expected objective=detection")
-        if self.data.soft is not None:
-            if self.objective.kind != "detection":
-                raise InputError("data.soft= gives labels to pronouns and pairs: expected objective=detection")
-        groups = ("fidelity", "exchange") if self.data.soft is None else ("fidelity", "exchange", "soft")
-        shared = sum(getattr(self.objective, name).share for name in groups)
-        if shared >= 1:
-            raise InputError(
-                f"{', '.join(f'objective.{name}.share' for name in groups)}: expected a sum below 1, which leaves a "
-                f"share for the other pairs, got {shared:g}"
-            )
         if self.encoder.kind == "elmo" and self.init is None:
             for key in ("options", "weights"):
                 if getattr(self.encoder, key) is None:
@@ -481,43 +418,30 @@ class Train(Settings):
         if self.encoder_cache is not None and self.encoder.dropout:
             yield "encoder.dropout", "with encoder_cache=, whose states are computed without dropout: leave it out"
         if self.source is not None:
-            for key in ("context", "separator", "data.soft", "data.kinds", "data.testsets", "table"):
+            for key in ("context", "data.kinds", "data.testsets", "table"):
                 yield key, "with experiment=source, which trains on texts with their sources: leave it out"
             if self.source.model is None:
                 yield "data.choose", "with source.model=null, a scorer without a pair head: leave it out"
             if self.init is not None:
                 yield "source.pieces", "with init=, a reader with a vocabulary of its own: leave it out"
         if not self.objective.pair_share:
-            fidelity = ("fidelity.share", "fidelity.ties")
             pairs = (
                 "pair",
                 "preference",
                 "soft_preference",
                 "system_share",
-                *fidelity,
-                "exchange.share",
-                "exchange.must_agree",
-                "exchange.forms",
-                *SOFT_LABELS,
+                "fidelity.share",
+                "fidelity.ties",
                 "corruption.fresh",
                 "corruption.tie",
             )
-            for key in (*(f"objective.{name}" for name in pairs), "data.soft", "loss"):
+            for key in (*(f"objective.{name}" for name in pairs), "loss"):
                 yield key, "with objective.pair_share=0, which trains on passages alone: leave it out"
         if not self.objective.fidelity.share:
             yield "objective.fidelity.ties", "with objective.fidelity.share=0: leave it out"
         elif self.context.name == "none":
             for key in ("objective.fidelity.share", "objective.fidelity.ties"):
                 yield key, "with context=none, as only the context decides these pairs: leave it out"
-        if not self.objective.exchange.share:
-            for key in ("objective.exchange.must_agree", "objective.exchange.forms"):
-                yield key, "with objective.exchange.share=0: leave it out"
-        if self.data.soft is None:
-            for key in SOFT_LABELS:
-                yield f"objective.{key}", "without soft labels: leave it out, or add data.soft=FOLDER"
-        elif not self.objective.soft.share:
-            for key in ("objective.soft.weight", "objective.soft.temperature", "data.soft"):
-                yield key, "with objective.soft.share=0: leave it out"
         if self.pair_head is None:
             for key in ("objective.preference", "objective.soft_preference"):
                 yield key, "without a pair head: leave it out, or add head=two"
@@ -547,56 +471,43 @@ class Train(Settings):
     @property
     def pronoun_head(self) -> model_config.Head:
         """The head that scores pronouns; what its kind does not have is 0."""
-        return model_config.Head.model_validate({"dropout": 0.0, "slots": 0, **self.head.model_dump(exclude={"pair"})})
+        slots = SLOTS if self.head.kind == "paper" else 0
+        return model_config.Head.model_validate(
+            {"dropout": 0.0, "slots": slots, **self.head.model_dump(exclude={"pair"})}
+        )
 
     @property
     def pair_head(self) -> model_config.PairHead | None:
         """The head that compares two texts, if there is one."""
-        if self.head.kind != "logit" or self.head.pair is None:
+        if self.head.kind != "logit" or not self.head.pair:
             return None
-        return model_config.PairHead(heads=self.head.pair.heads, dropout=self.head.dropout)
+        return model_config.PairHead(heads=PAIR_HEADS, dropout=self.head.dropout)
 
     def results(self) -> dict[str, Any]:
         """The settings that affect the training, as plain values, without paths (but `init`) and machine settings.
 
-        Without a teacher or soft labels also without what only these use.
+        Without a teacher also without what only a teacher uses.
         """
         left_out: dict[str, Any] = dict.fromkeys(("out", "table", "half", "encoder_cache"), True)
-        data, objective = {"dir", "choose", "calibrate"}, set[str]()
         if self.teacher is None:
-            left_out["teacher"] = True
-            objective |= SOFT
-        if self.data.soft is None:
-            data |= {"soft"}
-            objective |= {"soft"}
-        left_out |= {"objective": objective, "data": data, "trainer": self.trainer.without_effect()}
+            left_out |= {"teacher": True, "objective": SOFT}
+        left_out |= {"data": {"dir", "choose", "calibrate"}, "trainer": self.trainer.without_effect()}
         values = self.model_dump(exclude=left_out)
         return {**values, "context": self.context.name}
-
-
-class Embedding(Record):
-    """Width of a character's vector."""
-
-    dim: Count
 
 
 class CharCNN(Record):
     """The character encoder of an ELMo; the keys are those of AllenNLP's options.json."""
 
-    embedding: Embedding
     filters: Annotated[list[Annotated[list[Count], Field(min_length=2, max_length=2)]], Field(min_length=1)]
     n_highway: CountOrNone
-    activation: Literal["relu", "tanh"]
-    n_characters: Literal[261]
-    max_characters_per_token: Literal[50]
 
     @model_validator(mode="after")
     def _spans(self) -> Self:
         for span, _ in self.filters:
-            if span > self.max_characters_per_token:
+            if span > LETTERS:
                 raise InputError(
-                    f"elmo.char_cnn.filters: expected [SPAN, CHANNELS], a span from 1 to "
-                    f"{self.max_characters_per_token}, got {span}"
+                    f"elmo.char_cnn.filters: expected [SPAN, CHANNELS], a span from 1 to {LETTERS}, got {span}"
                 )
         return self
 
@@ -606,10 +517,6 @@ class LSTM(Record):
 
     dim: Count
     projection_dim: Count
-    n_layers: Count
-    cell_clip: Weight | None
-    proj_clip: Weight | None
-    use_skip_connections: bool
 
 
 class Architecture(Record):
@@ -617,6 +524,15 @@ class Architecture(Record):
 
     char_cnn: CharCNN
     lstm: LSTM
+
+    def to_options(self) -> dict[str, dict[str, Any]]:
+        """The content of AllenNLP's options.json; the rest is that of all published ELMos."""
+        characters = {"embedding": {"dim": 16}, "activation": "relu", "n_characters": 261}
+        recurrent = {"n_layers": 2, "cell_clip": 3.0, "proj_clip": 3.0, "use_skip_connections": True}
+        return {
+            "char_cnn": {**self.char_cnn.model_dump(), **characters, "max_characters_per_token": LETTERS},
+            "lstm": {**self.lstm.model_dump(), **recurrent},
+        }
 
 
 class English(Record):

@@ -30,6 +30,7 @@ from pronmetric.training.fit import batches_of_step
 from pronmetric.training.settings import Corruption, SourceTraining, Train
 
 RATE, POWER = 0.2, 0.65  # of replaced pronouns in development, and of the counts by which forms are drawn
+SAME_SLOT_SHARE, MUST_AGREE = 0.5, 0.5  # for texts with a source: only the source tells such forms apart
 WITH_SOURCE, WITHOUT = "source", "no_source"
 _COLUMNS = "text", "source", "context", "source_context"
 _MARKS = 5  # special pieces of a row
@@ -122,8 +123,8 @@ class SourceSteps(TrainingSteps):
             rng = np.random.default_rng([self.settings.seed, turn, index, len(step.kind)])
             rates = replace(
                 examples.draw_rates(rng, corruption),
-                same_slot_share=settings.same_slot_share,
-                must_agree=settings.must_agree,
+                same_slot_share=SAME_SLOT_SHARE,
+                must_agree=MUST_AGREE,
                 emphasis={},  # unlike English texts, sources tell who is meant by I, you and we
             )
             labelled.append(

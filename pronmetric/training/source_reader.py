@@ -17,7 +17,6 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
-import pronmetric
 from pronmetric.checkpoint import files, locate, weights
 from pronmetric.checkpoint.model_config import SourceReader
 from pronmetric.data.pieces import Pieces, Subwords
@@ -50,6 +49,7 @@ from pronmetric.training.settings import SourceTraining, Train
 from pronmetric.training.several_sources import SeveralSources
 from pronmetric.training.source_data import WITH_SOURCE, WITHOUT, Judged, SourceData
 from pronmetric.training.teacher import Answer, Teacher
+from pronmetric.version import __version__
 
 GOAL = Goal(f"development/{WITH_SOURCE}", "max")
 _PASSAGES = "passages"  # the name of batches without sources
@@ -171,7 +171,7 @@ def train(
         languages=list(data.languages),
     )
     record = {
-        "version": pronmetric.__version__,
+        "version": __version__,
         "data": folder.record,
         **run.training_record(
             settings, trained.initial, best, overrides=overrides, annotated=data.annotated, teacher=teacher

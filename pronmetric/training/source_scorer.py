@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-import pronmetric
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.model_config import Model, SourceRows, Target
 from pronmetric.data.collate import Collator
@@ -32,6 +31,7 @@ from pronmetric.training.several_sources import SeveralSources
 from pronmetric.training.source_data import WITH_SOURCE, WITHOUT, Development, SourceData, without_source
 from pronmetric.training.source_mixing import areas
 from pronmetric.training.source_reader import fit_reader, make_collator
+from pronmetric.version import __version__
 
 
 def train(
@@ -78,7 +78,7 @@ def train(
         rows = SourceRows(context=options.context, before=options.before, languages=list(trained.data.languages))
         described = run.describe(settings, trained.start, trained.data.collator, known)
         record = {
-            "version": pronmetric.__version__,
+            "version": __version__,
             **run.training_record(settings, trained.initial, trained.best, overrides=overrides, teacher=teacher),
             "translations": {each.code: part.size for each, part in zip(folders, trained.data.parts, strict=True)},
             "figures": trained.best.figures,

@@ -11,9 +11,9 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
+from pronmetric.checkpoint import elmo as elmo_files
 from pronmetric.data import characters
 from pronmetric.nn.elmo import Elmo
-from pronmetric.pretrained import elmo as elmo_files
 
 pytestmark = pytest.mark.shared
 

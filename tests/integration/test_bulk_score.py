@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pronmetric.alignment.counts import files as source_files
 from pronmetric.bulk import parts, run, shards
 from pronmetric.cli.main import main
 from pronmetric.signature import Signature
-from pronmetric.source import files as source_files
 
 Bulk = Callable[..., int]
 

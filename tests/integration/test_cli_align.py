@@ -93,14 +93,6 @@ def test_embedding(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == LINKS
 
 
-def test_eflomal_that_is_not_installed(
-    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("pronmetric.alignment.eflomal.PROGRAM", "eflomal-align-of-nobody")
-    assert main(["align", "a", "b", "--backend", "eflomal"]) == 1
-    assert 'pip install "pronmetric[eflomal]"' in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -11,12 +11,12 @@ import pytest
 import yaml
 
 from data_prep.wmt import source_lines
+from pronmetric.alignment.counts import files as source_files
+from pronmetric.alignment.counts.table import Counted, CountTable, Item
 from pronmetric.alignment.table import from_bytes, to_bytes
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError
 from pronmetric.metric import PronounMetric
-from pronmetric.source import files as source_files
-from pronmetric.source.table import Counted, Item, SourceTable
 from pronmetric.text.context import Source, Text
 
 Checkpoints = Callable[..., Path]
@@ -91,13 +91,13 @@ def test_missing_pronouns_are_counted_with_any_head(tiny_checkpoint: Checkpoints
 
 
 def test_variants_of_a_text_are_not_counted(metric: PronounMetric, monkeypatch: pytest.MonkeyPatch) -> None:
-    counted, real = list[str](), SourceTable.count
+    counted, real = list[str](), CountTable.count
 
-    def count(table: SourceTable, items: Sequence[Item]) -> Iterator[Counted]:
+    def count(table: CountTable, items: Sequence[Item]) -> Iterator[Counted]:
         counted.extend(item.source for item in items)
         return real(table, items)
 
-    monkeypatch.setattr(SourceTable, "count", count)
+    monkeypatch.setattr(CountTable, "count", count)
     (found,) = metric.alternatives([Text("", OUTPUT[2], Source(SOURCES[2]))])
     assert found[0].others and counted == [SOURCES[2]]
 
@@ -206,7 +206,7 @@ def test_compare_counts_missing_pronouns_too(model: list[str], capsys: pytest.Ca
     assert missing == [[], ["Er"]] and after["pairs"][0]["b"]["missing_pronouns"] == 1
     assert "missing" not in before["segments"][2]["outputs"][1]
     assert main([*flags, "--source-lang", "tlh"]) == 1
-    assert "no source table for language 'tlh': expected one of cs, de" in capsys.readouterr().err
+    assert "no table of counts for language 'tlh': expected one of cs, de" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["compare", "-t", "a", "b", "--source-lang", "de", *model])
     assert "--source-lang needs the source: give -s" in capsys.readouterr().err
@@ -238,7 +238,7 @@ def test_a_table_of_an_older_version_is_refused(model: list[str], capsys: pytest
     np.savez_compressed("xx.npz", **content)
     assert main(["score", "-t", "a", "-s", "s", "--source-lang", "xx.npz", *model]) == 1
     assert (
-        "pronmetric: error: xx.npz: a source table of an older version (format 1, expected 2): make it again with "
+        "pronmetric: error: xx.npz: a table of counts of an older version (format 1, expected 2): make it again with "
         "`pronmetric train-source`" in capsys.readouterr().err
     )
 

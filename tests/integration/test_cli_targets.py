@@ -54,7 +54,6 @@ CALLS: Mapping[str, Sequence[Call]] = {
     "prepare": [Call("data.wmt=tests data.english=data", "tests data", folders=["out="])],
     "train": [Call("data.dir=data init=model", "data model", folders=["out="])],
     "pretrain": [Call("data.english=tests", "tests", folders=["out="])],
-    "soft-labels": [Call("data --language-model model", "data model", folders=["-o"])],
     "average": [Call("model data --data tests", "model data tests", folders=["-o"])],
     "train-source": [Call("--source-lang xx --parallel a b", "a b", ["-o"])],
     "align": [Call("a b --train-on c d", "a b c d", ["--save-table"])],

@@ -11,10 +11,10 @@ import pytest
 from data_prep.coreference import conll
 from data_prep.wmt import discovery
 from pronmetric.alignment.agreement import AgreementAligner
+from pronmetric.checkpoint import glove
 from pronmetric.cli.main import main
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.human import labelled_pronouns
-from pronmetric.pretrained import glove
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.text import records
 from tests.tools.fuzz import damaged

@@ -121,6 +121,10 @@ class Chain(NamedTuple):
     checkpoint: Path
 
 
+NOT_ENGLISH = ["objective.form_weight=null", "objective.corruption.emphasis=null"]
+NOT_ENGLISH += ["objective.corruption.gender_swap=0", "objective.corruption.name_swap=0"]
+
+
 @pytest.fixture(scope="module", params=ENCODERS)
 def chain(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Chain:
     code = request.param
@@ -133,7 +137,13 @@ def chain(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     encoder = save_encoder(folder / "encoder", ENCODERS[code], [*lines.reference, *lines.bad])
     given = [f"data.target={code}", "splits.block=4", "splits.development_share=0.25", "passages.pieces=40"]
     assert main(["prepare", f"data.wmt={folder / 'wmt'}", f"out={folder / 'data'}", *given]) == 0
-    options = ["experiment=multilingual", f"encoder.name={encoder}", "data.pieces=256", "trainer.max_epochs=4"]
+    options = [
+        "encoder=huggingface",
+        *NOT_ENGLISH,
+        f"encoder.name={encoder}",
+        "data.pieces=256",
+        "trainer.max_epochs=4",
+    ]
     options += ["trainer.max_steps=4", "trainer.validate_every=4", "trainer.precision=32", "trainer.progress=false"]
     options += ["trainer.threads=1", "optim.warmup=0"]
     assert main(["train", f"data.dir={folder / 'data'}", f"out={folder / 'run'}", *options]) == 0
@@ -267,16 +277,16 @@ def test_what_is_written_for_english_is_refused(
     run(chain, "score", "-t", names["bad"], "-r", names["ref"], "--also", "apt,chrf", code=1)
     assert f"--also apt: they count English pronouns, and the checkpoint scores {chain.code}" in capsys.readouterr().err
     run(chain, "score", "-t", names["bad"], "-s", names["ref"], "--source-lang", "de", code=1)
-    assert f"source tables are for English targets, and checkpoint scores {chain.code}" in capsys.readouterr().err
+    assert f"tables of counts are for English targets, and checkpoint scores {chain.code}" in capsys.readouterr().err
     data = [f"data.dir={chain.folder / 'data'}", f"out={tmp_path / 'run'}"]
     assert main(["train", *data, "encoder=huggingface", f"encoder.name={chain.folder / 'encoder'}"]) == 1
     refused = capsys.readouterr().err
-    assert "expected a pronoun, one of" in refused and "experiment=multilingual" in refused
+    assert "expected a pronoun, one of" in refused and "experiment=targets" in refused
     assert main(["train", *data, "encoder=glove"]) == 1
     assert f"encoder=glove reads English words, and the data is in {chain.code}" in capsys.readouterr().err
     wmt = [f"data.wmt={chain.folder / 'wmt'}", f"data.target={chain.code}", f"out={tmp_path / 'data'}"]
-    assert main(["prepare", *wmt, "filter.source=drop"]) == 1
-    assert "filter.source=drop is for English targets" in capsys.readouterr().err
+    assert main(["prepare", *wmt, "data.coreference=gum"]) == 1
+    assert "data.coreference is for English targets" in capsys.readouterr().err
 
 
 def test_a_score_does_not_depend_on_the_other_texts(chain: Chain) -> None:

@@ -15,7 +15,7 @@ import datasets
 import pytest
 
 from benchmarks.cost import prepare as prepare_figures
-from data_prep.result import Result
+from data_prep.products import passages
 from data_prep.stages import Stages
 from pronmetric.alignment.aligner import TokenPair
 from pronmetric.cli import main as command
@@ -199,7 +199,7 @@ def test_a_stop_at_the_end_leaves_the_old_folder_whole(
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Result, "_write_passages", stop)
+    monkeypatch.setattr(passages, "write", stop)
     assert prepare(out, "context.size=1") == 130
     monkeypatch.undo()
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
@@ -233,7 +233,7 @@ def test_one_pair_of_a_new_year_alone_and_no_english(
         (["data.exclude=[wmt23,wmt31]"], "no test set is left"),
         (["filter.agreement=grammer"], "filter.agreement=grammer: expected grammar, none or the file of a table"),
         (["inventory=small"], "inventory=small: expected all or paper"),
-        (["align.backend=giza"], "align.backend=giza: expected agreement, eflomal or embedding"),
+        (["align.backend=giza"], "align.backend=giza: expected agreement or embedding"),
         (["context.size=two"], "context.size=two: expected a whole number of at least 0"),
         (["splits.english_share=5"], "splits.english_share=5: expected a number from 0 to 1"),
         (["filter.agrement=none"], "unknown key 'filter.agrement'; did you mean 'filter.agreement'?"),
@@ -247,15 +247,6 @@ def test_a_fault_is_one_line_and_nothing_is_written(
     assert last.startswith("pronmetric: error: ") and message in last
     assert not any("Traceback" in note for note in notes)
     assert not list(tmp_path.iterdir())
-
-
-def test_a_back_end_that_is_not_installed_is_refused_before_anything_is_read(
-    prepare: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pronmetric.alignment.eflomal.PROGRAM", "no-such-program")
-    assert prepare(tmp_path / "out", "align=eflomal") == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    assert 'pip install "pronmetric[eflomal]"' in line
 
 
 def test_another_back_end_takes_the_aligners_place(corpus: Path, tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ import pytest
 import torch
 import yaml
 
+from pronmetric.checkpoint import elmo as elmo_files
 from pronmetric.cli.main import main
 from pronmetric.data import characters
 from pronmetric.data.pieces import FIRST
-from pronmetric.pretrained import elmo as elmo_files
 from pronmetric.text.words import words
 from pronmetric.training.pretrain import LanguageModule
 

@@ -53,7 +53,7 @@ def test_wrong_flags_are_named(flags: list[str], said: str, capsys: pytest.Captu
     assert stop.value.code == 2 and said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("library", "module"), [("fastapi", "serve.app"), ("uvicorn", "web.connections")])
+@pytest.mark.parametrize(("library", "module"), [("fastapi", "serve.app"), ("uvicorn", "serve.connections")])
 def test_a_missing_library_names_the_extra(
     library: str, module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

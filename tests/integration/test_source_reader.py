@@ -188,26 +188,6 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, root: Path, wmt_sample: P
     return folder / "out"
 
 
-def test_a_reader_judges_pairs_in_preparation(
-    with_reader: Path,
-    tiny_checkpoint: Checkpoints,
-    wmt_sample: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    flags = [f"data.wmt={wmt_sample}", "fidelity.passages=0", "filter.source=drop"]
-    assert main(["prepare", *flags, f"filter.reader={with_reader}", f"out={tmp_path / 'out'}"]) == 0
-    made = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
-    said = f"pairs were judged by the reader of sources of tiny {files.load(with_reader).hash}"
-    assert said in made["notes"]
-    assert sum(made["counts"]["source"]["de"]["kept"].values()) > 0
-    assert main(["prepare", *flags, f"filter.reader={tiny_checkpoint()}", f"out={tmp_path / 'other'}"]) == 1
-    assert "filter.reader: expected a checkpoint with a reader of sources, got" in capsys.readouterr().err
-    assert main(["prepare", *flags, f"out={tmp_path / 'other'}"]) == 1
-    said = "filter.source=drop needs a reader of sources: add filter.reader=CHECKPOINT"
-    assert said in capsys.readouterr().err
-
-
 @pytest.mark.usefixtures("texts")
 def test_a_reader_is_trained_for_a_checkpoint_and_scores(
     prepared: Path,

@@ -25,8 +25,8 @@ from pronmetric.lab.study.database import Database, connect
 from pronmetric.lab.study.folder import Design, Study
 from pronmetric.lab.study.page import Look
 from pronmetric.lab.study.sample import sample
-from pronmetric.web import connections
-from pronmetric.web.connections import Seconds
+from pronmetric.serve import connections
+from pronmetric.serve.connections import Seconds
 from tests.tools.browser import Browser, until
 from tests.tools.made_up_study import made_up
 

@@ -36,7 +36,7 @@ def kinds(tiny_vectors: Path, tiny_elmo_files: tuple[Path, Path]) -> dict[str, l
     return {
         "random": small,
         "glove": [*small, f"encoder.vectors={tiny_vectors}", "encoder.trainable=false"],
-        "elmo": ["encoder=elmo", f"encoder.options={options}", f"encoder.weights={weights}", "head.pair.heads=2"],
+        "elmo": ["encoder=elmo", f"encoder.options={options}", f"encoder.weights={weights}", "head.pair=false"],
     }
 
 

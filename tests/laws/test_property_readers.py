@@ -16,11 +16,13 @@ from data_prep.coreference import conll
 from data_prep.wmt import evalset, sgm, xml
 from data_prep.wmt.testset import Part, TestSet
 from pronmetric.alignment import table
+from pronmetric.alignment.counts import files as source_files
 from pronmetric.bulk import inputs
 from pronmetric.bulk.inputs import Source
 from pronmetric.bulk.plan import cut
 from pronmetric.bulk.rows import Reader, to_score
 from pronmetric.checkpoint import config as checkpoint_config
+from pronmetric.checkpoint import glove
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.baselines import apt_config
 from pronmetric.lab.human import esa, gap, human_scores, judged_pairs, labelled_pronouns, mqm, rating_table, wmt_scores
@@ -29,11 +31,9 @@ from pronmetric.lab.suites import aces, dip, overview, pair_table, protest, wino
 from pronmetric.lab.suites import figures as suite_result
 from pronmetric.lab.suites.contrastive import Reading
 from pronmetric.output import tsv
-from pronmetric.pretrained import glove
 from pronmetric.pronouns import table_language
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.results.read import read as read_result
-from pronmetric.source import files as source_files
 from pronmetric.text import candidates, conllu, corpus, records, strict_json
 from pronmetric.text.lines import read_lines, read_text
 from tests.tools import fuzz
@@ -102,7 +102,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "confusions": ('{"he": {"she": 2}}', ConfusionTable.load),
     "pronouns": ("# x\nform\tperson\tcase\n", table_language.read),
     "alignments": ("", table.load),
-    "source table": ("", source_files.load),
+    "table of counts": ("", source_files.load),
     "vectors": ("she 1 2\nhe 3 4\n", lambda path: glove.read(path, ["she"], width=2)),
     "result": ('{"signature": "a:b", "systems": [], "segments": []}', lambda path: read_result(str(path))),
     "suite result": ('{"suite": "contrapro"}', suite_result.read_result),

@@ -1,13 +1,12 @@
-"""Clean labels: mismatches whose reference form the source contradicts, or whose two forms it supports, are dropped."""
+"""Pairs whose reference form the source contradicts, or whose two forms it supports."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 import pytest
 
-from data_prep.filters import ALIKE, CONTRADICTS, Reader, by_language, clean_pair, judge, sources
+from data_prep.filters import ALIKE, CONTRADICTS, Reader, judge, sources
 from data_prep.noise import noisy_references
 from pronmetric.schema import Document, Mismatch, Pair, Segment
 from pronmetric.text.context import Source, Text
@@ -35,21 +34,13 @@ def reader(she: float, he: float, seen: list[Text]) -> Reader:
     return Reader("tiny", log_odds)
 
 
-def test_a_reference_that_the_source_contradicts_is_dropped() -> None:
+def test_a_reference_that_the_source_contradicts_is_no_clean_label() -> None:
     judged = judge({1: Source(SOURCE)}, reader(2.0, -1.0, []))
     assert judged is not None
-    counts: Counter[tuple[str, ...]] = Counter()
-    assert clean_pair(RIGHT, judged, counts) == RIGHT and counts.pop(("kept", "system mismatch")) == 1 and not counts
+    (noisy,) = noisy_references(RIGHT)
+    assert judged(noisy) is None
     (noisy,) = noisy_references(REPHRASED)
     assert judged(noisy) == CONTRADICTS
-    assert clean_pair(noisy, judged, counts) is None and clean_pair(REPHRASED, judged, counts) is None
-    assert counts == {("dropped", f"{kind} mismatch", CONTRADICTS): 1 for kind in ("noisy", "system")}
-
-
-def test_other_mismatches_of_a_system_pair_stay() -> None:
-    missing = Mismatch("nothing", "she", "", 0, 3, -1, -1)
-    both = replace(REPHRASED, mismatches=(*REPHRASED.mismatches, missing))
-    assert clean_pair(both, lambda _: ALIKE, Counter()) == replace(both, mismatches=(missing,))
 
 
 def test_nothing_is_judged_without_sources() -> None:
@@ -73,18 +64,3 @@ def test_sources_with_those_before_in_their_document() -> None:
     segments = tuple(Segment(k, src, {}, {}) for k, src in ((1, "A"), (2, None), (3, "B")))
     documents = [Document("t", "de-en", "d", segments), Document("t", "de-en", "e", (Segment(4, "C", {}, {}),))]
     assert sources(documents) == {1: Source("A"), 3: Source("B", ("A",)), 4: Source("C")}
-
-
-def test_counts_by_language() -> None:
-    one, other = (("dropped", "noisy mismatch", why) for why in (CONTRADICTS, ALIKE))
-    counts = {
-        "a.de-en": {("kept", "noisy"): 9, ("compared", "no mismatch"): 7, ("kept", "noisy mismatch"): 5, one: 2},
-        "b.de-en": {("kept", "noisy mismatch"): 1, other: 3},
-        "a.ru-en": {("kept", "system with a pronoun mismatch"): 4},  # a development set, not judged
-        "a.cs-en": {one: 1},
-    }
-    languages = {name: name.split(".")[1][:2] for name in counts}
-    assert by_language(counts, languages) == {
-        "cs": {one: 1},
-        "de": {("kept", "noisy mismatch"): 6, one: 2, other: 3},
-    }

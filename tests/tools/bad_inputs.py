@@ -73,10 +73,6 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call("data.dir=data init=model out=new", "model/config.yaml"),
     ],
     "pretrain": [Call("data.english=english out=new", "english/a.txt")],
-    "soft-labels": [
-        Call("data --language-model model -o new", "data/manifest.json"),
-        Call("prepared --language-model lm -o new", "lm/config.json lm/model.safetensors"),
-    ],
     "average": [Call("model model --data data -o new", "model/config.yaml")],
     "train-source": [Call("--source-lang xx --parallel a b -o new", "a b")],
     "align": [

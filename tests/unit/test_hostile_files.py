@@ -15,11 +15,11 @@ import torch
 
 from data_prep.wmt import sgm, xml
 from pronmetric.alignment import table
+from pronmetric.alignment.counts import files as source_files
 from pronmetric.bulk import inputs, storage
 from pronmetric.bulk.columns import Columns
+from pronmetric.checkpoint import elmo
 from pronmetric.errors import InputError
-from pronmetric.pretrained import elmo
-from pronmetric.source import files as source_files
 from pronmetric.text.lines import MAX_FILE
 from pronmetric.training import fit
 

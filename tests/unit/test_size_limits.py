@@ -19,11 +19,11 @@ import pytest
 from data_prep import documents
 from data_prep.coreference import conll
 from data_prep.wmt import discovery, plain, sgm, xml
+from pronmetric.checkpoint import glove
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lab.baselines import apt_config
 from pronmetric.lab.human import gap, judged_pairs, rating_table, wmt_scores
 from pronmetric.metric import PronounMetric
-from pronmetric.pretrained import glove
 from pronmetric.text import corpus, entry, records, strict_json
 from pronmetric.text.lines import MAX_FILE, MAX_LINE, MAX_SEGMENT, decode_lines, iter_lines, limit, read_lines
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pronmetric import __version__
 from pronmetric.alignment.links import from_pharaoh
 from pronmetric.errors import InputError
 from pronmetric.lab.baselines import apt
 from pronmetric.lab.baselines.apt_config import Settings
 from pronmetric.signature import Signature
 from pronmetric.text.lines import read_lines
+from pronmetric.version import __version__
 
 _DETAIL = ("SENT.", "POS. SOURCE", "SOURCE", "POS. REF.", "REF.", "POS. TARGET", "TARGET", "CASE")
 _SUM = "-sum-"

@@ -8,7 +8,6 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Any
 
-from pronmetric import __version__
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.lab.baselines.reference_based import (
     Counts,
@@ -24,6 +23,7 @@ from pronmetric.schema import Alignment
 from pronmetric.scoring.score import SystemScore
 from pronmetric.text.corpus import Corpus
 from pronmetric.text.words import lower_words
+from pronmetric.version import __version__
 
 Line = tuple[str | None, str]
 """A reference (None or blank: there is none) and a text."""

@@ -13,7 +13,6 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.utils.data import Dataset
 
-import pronmetric
 from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
 from pronmetric.lab.nmt.data import Document, Passage, Row, corrupted, passages, with_draft
@@ -33,6 +32,7 @@ from pronmetric.training.fit import Goal, fit, prepare_process, refuse_other, ru
 from pronmetric.training.language_data import plan_texts
 from pronmetric.training.module import LanguageTraining, Length
 from pronmetric.training.settings import Adam
+from pronmetric.version import __version__
 
 LOSS, ACCURACY = "development/loss", "development/accuracy"
 SNAPSHOTS = "snapshots"
@@ -229,7 +229,7 @@ def train(
             return None
         figures, averaged = _average(module, batches, goal, best.figures)
     record = {
-        "version": pronmetric.__version__,
+        "version": __version__,
         **{key: value for key, value in best._asdict().items() if key not in ("device", "figures")},
         "averaged": averaged,
         "figures": figures,

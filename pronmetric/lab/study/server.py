@@ -31,7 +31,7 @@ except ImportError:
 
 from pronmetric.lab.study import answers, page
 from pronmetric.lab.study.database import UNAVAILABLE, Conflict, Database, Position, reason
-from pronmetric.web.requests import (
+from pronmetric.serve.requests import (
     CLOSE,
     Message,
     RateLimit,

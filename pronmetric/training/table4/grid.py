@@ -1,4 +1,4 @@
-"""Table 4: the cells of the grid, their estimated duration, and training and testing of one cell.
+"""Table 4: the cells of the grid, and training and testing of one cell.
 
 A cell is a combination of an encoder set-up (an encoder and how it is trained), a row (context and head) and a seed. A
 finished cell has a `cell.json` with its figures on the test pairs of the sample, and is not run again; a killed one is
@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-import pronmetric
 from pronmetric.checkpoint import files
 from pronmetric.data import arrow
 from pronmetric.errors import InputError, PronmetricError
@@ -31,6 +30,7 @@ from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.run import train
 from pronmetric.training.settings import Table, Train
 from pronmetric.training.table4 import sample
+from pronmetric.version import __version__
 
 FILE = "cell.json"
 DATA, STATES = "data", "states"  # next to the cells: the sample, and the states of frozen encoders
@@ -68,25 +68,8 @@ def is_finished(cell: Cell, root: Path) -> bool:
     return (root / cell.name / FILE).is_file()
 
 
-def minutes(cells: Sequence[Cell], table: Table, *, pairs: Mapping[str, int]) -> float:
-    """The estimated maximum duration of `cells` on two CPU cores, in minutes, from the costs in `table`.
-
-    pairs: number in each split. The `cost` of a set-up: `cell`, seconds per cell whatever its size; `pair`,
-    milliseconds per training pair and epoch, without and with context; `text`, milliseconds to cache a text's states,
-    likewise.
-    """
-    seconds = 0.0
-    cached: dict[tuple[Any, ...], float] = {}
-    for cell in cells:
-        setup, with_context = table.setups[cell.setup], cell.context != "none"
-        cost = setup.cost
-        seconds += cost.cell + setup.epochs * pairs["train"] * cost.pair[with_context] / 1000
-        cached[(cell.context, *cost.text)] = 2 * sum(pairs.values()) * cost.text[with_context] / 1000
-    return (seconds + sum(cached.values())) / 60
-
-
 def plan(jobs: Sequence[Mapping[str, str]], table: Table, *, source: Path, root: Path) -> Iterator[str]:
-    """Draw the sample, and say which cells of a sweep below `root` are left and how long they take at most.
+    """Draw the sample, and say how many cells of a sweep below `root` are left.
 
     jobs: the overrides of each, by their keys. source: the prepared folder.
 
@@ -97,15 +80,10 @@ def plan(jobs: Sequence[Mapping[str, str]], table: Table, *, source: Path, root:
     cells = [cell for cell in dict.fromkeys(named) if is_wanted(cell, table)]
     if not cells:
         raise PronmetricError("these settings contain no cell of the table (table4/setup=elmo needs table.elmo=FOLDER)")
-    drawn = sample.draw(source, root / DATA, sizes=table.sample.model_dump(), seed=0)
-    pairs = {split: sum(part["pairs"] for part in kinds.values()) for split, kinds in drawn["splits"].items()}
-    left = [cell for cell in cells if not is_finished(cell, root)]
+    sample.draw(source, root / DATA, sizes=table.sample.model_dump(), seed=0)
     if "elmo" in {cell.setup for cell in named} - {cell.setup for cell in cells}:
         yield "left out: table4/setup=elmo, which needs table.elmo=FOLDER of pronmetric pretrain"
-    yield (
-        f"{len(cells)} cells, {len(cells) - len(left)} finished; the rest take at most about "
-        f"{minutes(left, table, pairs=pairs):.0f} minutes on two CPU cores"
-    )
+    yield f"{len(cells)} cells, {sum(is_finished(cell, root) for cell in cells)} finished"
 
 
 def format_record(cell: Cell, record: Mapping[str, Any]) -> str:
@@ -141,7 +119,7 @@ def run(settings: Train, table: Table) -> dict[str, Any] | None:
         return None
     training = files.load(result.folder).config["training"]
     record = {
-        "version": pronmetric.__version__,
+        "version": __version__,
         "column": cell.setup,
         "context": cell.context,
         "head": cell.head,

@@ -213,3 +213,13 @@ def test_a_pair_head_is_saved_and_loaded(tiny_checkpoint: Callable[..., Path], t
     assert torch.equal(one.scores, two.scores) and one.preferences is None
     assert torch.equal(two.preferences, saved.preferences) and (two.preferences != 0).all()
     assert found.settings != before.settings
+
+
+def test_a_record_of_training_with_settings_that_are_gone_is_ignored(
+    tiny_checkpoint: Checkpoints, folder: Path
+) -> None:
+    config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    config["training"] = {"overrides": ["data.soft=soft", "objective.exchange.share=0.2"], "soft_labels": {"slots": 9}}
+    (folder / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    old, new = (checkpoint.load(each) for each in (folder, tiny_checkpoint()))
+    assert old.config["training"] == config["training"] and (old.hash, old.settings) == (new.hash, new.settings)

@@ -52,10 +52,10 @@ def test_what_a_run_describes_is_read_back_equal(
     train_settings: Callable[..., Train], tiny_checkpoint: Callable[..., Path], tmp_path: Path
 ) -> None:
     loaded = files.load(tiny_checkpoint())
-    settings = train_settings({"head.dropout": 0.2, "head.pair": {"heads": 4}})
+    settings = train_settings({"head.dropout": 0.2, "head.pair": True})
     head, pair = settings.pronoun_head, settings.pair_head
     assert (head, pair) == (Head(kind="logit", dropout=0.2, slots=0), PairHead(heads=4, dropout=0.2))
-    assert train_settings({"head.pair": None}).pair_head is None
+    assert train_settings({"head.pair": False}).pair_head is None
     described = Model.read(loaded.config).model_copy(update={"head": head, "pair_head": pair})
     files.write_config(tmp_path, described.to_config())
     assert Model.read(checkpoint_config.read(tmp_path / "config.yaml")) == described

@@ -121,7 +121,7 @@ def test_one_language_must_be_chosen(folder: Path, tiny_checkpoint: object) -> N
         PronounMetric.from_pretrained(folder, gpus=0)
     with pytest.raises(PronmetricError, match="checkpoint multi scores texts in de, cs, en, and `lang=ja` is none"):
         PronounMetric.from_pretrained(folder, lang="ja", gpus=0)
-    with pytest.raises(PronmetricError, match="source tables are for English targets"):
+    with pytest.raises(PronmetricError, match="tables of counts are for English targets"):
         PronounMetric.from_pretrained(folder, lang="de", gpus=0, source_lang="de")
     with pytest.raises(PronmetricError, match="give `lang=`"):
         assert files.load(folder).language

@@ -14,11 +14,11 @@ import torch
 import yaml
 from torch import Tensor, nn, tensor
 
+from pronmetric.checkpoint import elmo as elmo_files
 from pronmetric.data import characters
 from pronmetric.errors import InputError
 from pronmetric.nn import elmo as module
 from pronmetric.nn.elmo import Elmo, ProjectedLSTM, ScalarMix, Shape, State, reading
-from pronmetric.pretrained import elmo as elmo_files
 
 Files = tuple[dict[str, Any], dict[str, np.ndarray]]
 Vector = list[float]

@@ -47,7 +47,7 @@ def test_a_checkpoint_scores_the_pronouns_of_its_table(german: Path, tiny_checkp
     assert metric.language == GERMAN and found.signature["language"] == "de"
     assert [(p.text, p.start) for p in found.pronouns[0]] == [("Er", 0), ("ihren", 7)]
     assert metric.settings != PronounMetric.from_pretrained(tiny_checkpoint(), gpus=0).settings
-    with pytest.raises(PronmetricError, match="source tables are for English targets, and german scores de"):
+    with pytest.raises(PronmetricError, match="tables of counts are for English targets, and german scores de"):
         PronounMetric.from_pretrained(german, gpus=0, source_lang="ru")
 
 
@@ -101,16 +101,10 @@ def test_forms_must_be_pronouns_of_the_language(train_settings: Callable[..., Tr
         settings = train_settings({f"objective.{key}": {"shee": 2.0}})
         with pytest.raises(InputError, match=rf"objective\.{key}\.shee: expected a pronoun, one of he, her"):
             prepared.check_language(settings, ENGLISH)
-    for form in ("shee", "you"):
-        settings = train_settings({"objective.exchange.forms": ["he", form]})
-        with pytest.raises(InputError, match=rf"exchange\.forms={form}: expected pronouns of the third person, of "):
-            prepared.check_language(settings, ENGLISH)
 
 
 def test_what_is_written_for_english_is_refused_for_others(train_settings: Callable[..., Train]) -> None:
-    with pytest.raises(
-        InputError, match=r"form_weight\.her: expected a pronoun, one of dein, .*experiment=multilingual"
-    ):
+    with pytest.raises(InputError, match=r"form_weight\.her: expected a pronoun, one of dein, "):
         prepared.check_language(train_settings(), GERMAN)
     fitting: dict[str, Any] = {"objective.form_weight": {"sie": 2.0}, "objective.corruption.emphasis": None}
     fitting |= {"objective.corruption.gender_swap": 0.0, "objective.corruption.name_swap": 0.0}

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from transformers import PreTrainedTokenizerFast
@@ -18,7 +17,7 @@ from data_prep.fidelity import passages as fidelity
 from pronmetric.data.collate import Collator, Example
 from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
-from pronmetric.pronouns.finder import FORMS, THIRD_PERSON
+from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Pair
 from pronmetric.training.batches import Labelled, Labeller
 from pronmetric.training.batching import Step
@@ -30,18 +29,14 @@ from pronmetric.training.settings import Train
 CORRUPTION: dict[str, Any] = {
     "rate": 0.3,
     "power": 0.4,
-    "smoothing": 1.0,
     "same_slot_share": 0.7,
     "joint": 0.2,
-    "balanced": True,
-    "adjusted": False,
     "must_agree": 0.5,
     "emphasis": {},
     "plain": 0.5,
     "clean": 0.05,
     "name_swap": 0.0,
     "gender_swap": 0.0,
-    "fitting": 0.0,
     "context": 0.0,
     "fresh": 0.0,
     "tie": 0.0,
@@ -50,11 +45,9 @@ Make = Callable[..., PronounData]
 
 
 PLACE = {  # the group of each setting
-    **dict.fromkeys(("pieces", "development", "agreeing", "batch", "kinds", "testsets"), "data."),
+    **dict.fromkeys(("pieces", "development", "batch", "kinds", "testsets"), "data."),
     **dict.fromkeys(("pair_share", "system_share", "source_share", "source_turns", "form_weight"), "objective."),
-    **dict.fromkeys(("fidelity", "exchange"), "objective."),
-    "soft": "data.",
-    **dict.fromkeys(("antecedent", "corruption"), "objective."),
+    **dict.fromkeys(("fidelity", "antecedent", "corruption"), "objective."),
     "seed": "",
     "epochs": "trainer.max_",
     "workers": "trainer.",
@@ -260,15 +253,6 @@ def test_batches_keep_about_to_their_pieces(make: Make) -> None:
         assert item.batch.ids.numel() <= 2 * 256  # lengths are estimated from letters; the tiny vocabulary is poor
 
 
-def test_pairs_that_no_longer_agree_can_be_left_out(
-    make: Make, make_prepared: Callable[..., Path], sample_pairs: list[Pair]
-) -> None:
-    mixed = [replace(pair, agrees=i % 3 > 0) for i, pair in enumerate(sample_pairs[:12])]
-    folder = make_prepared(train=mixed, development=sample_pairs[-4:])
-    used = [make(folder, pair_share=1.0, agreeing=agreeing, epochs=1) for agreeing in (False, True)]
-    assert [sum(len(s.rows) for s in data.steps()) for data in used] == [12, 8]
-
-
 def test_pairs_of_a_kind_and_of_test_sets_can_be_chosen(
     make: Make, make_prepared: Callable[..., Path], sample_pairs: list[Pair]
 ) -> None:
@@ -319,47 +303,6 @@ def test_pairs_in_which_only_the_context_decides_make_up_their_share(
         assert {row["kind"] for row in data._pairs if row["testset"] == fidelity.SOURCE} == {kind}
 
 
-def test_pairs_of_passages_with_an_exchanged_pronoun_make_up_their_share(make: Make) -> None:
-    data = make(pair_share=0.5, epochs=20, exchange={"share": 0.4, "must_agree": 0.5})
-    steps = [step for step in data.steps() if step.kind == "pairs"]
-    drawn = Counter(row for step in steps for row in step.rows)
-    pieces = {row: times * data._pair_lengths[row] for row, times in drawn.items()}
-    made = {row: size for row, size in pieces.items() if row >= len(data._pairs)}
-    assert sum(made.values()) / sum(pieces.values()) == pytest.approx(0.4, abs=0.05)
-    assert data._sets is not None
-    for row in made:
-        right, wrong = data._sets.items(Step("pairs", (row,), (0,)))
-        assert 0.0 in wrong.right if right.kind == "noisy" else right == wrong
-    with pytest.raises(InputError, match="expected a sum below 1"):
-        make(fidelity={"share": 0.6, "ties": 0.4}, exchange={"share": 0.4, "must_agree": 0.5})
-
-
-def test_soft_labels_make_up_their_share(
-    make: Make, make_prepared: Callable[..., Path], tiny_prepared: Path, tiny_soft: Path
-) -> None:
-    data = make(pair_share=0.5, epochs=20, soft=tiny_soft)
-    steps = [step for step in data.steps() if step.kind == "pairs"]
-    pieces: Counter[str] = Counter()
-    for row, times in Counter(row for step in steps for row in step.rows).items():
-        pieces[data._pairs[row]["kind"]] += times * data._pair_lengths[row]
-    assert pieces["soft"] / pieces.total() == pytest.approx(0.3, abs=0.05)  # conf/objective/detection.yaml
-    assert "fidelity" not in {loader.dataset.name for loader in data.val_dataloader()}  # type: ignore[attr-defined]
-    taught = [item for item in batches(data, most=40) if item.soft is not None]
-    assert taught
-    for item in taught:
-        assert item.soft is not None and item.odds is not None
-        known = ~item.soft.isnan()
-        assert ((item.soft[known] > 0) & (item.soft[known] < 1)).all() and (known.sum(1) <= 1).all()
-        assert not (known & item.labelled).any()
-        places, soft = item.places, ~item.odds.isnan()
-        assert item.odds[places.soft_pairs].isfinite().all() and item.odds[places.pairs].isnan().all()
-        assert len(places.soft_pairs) + len(places.pairs) == len(places.scored)
-        assert known[item.better[soft]].any(1).all() and known[item.worse[soft]].any(1).all()
-        moved = item.to("cpu")
-        assert moved.soft is not None and torch.equal(moved.soft.isnan(), item.soft.isnan())
-    assert all(item.soft is None and item.odds is None for item in batches(make(pair_share=0.5), most=10))
-
-
 def test_pairs_in_which_only_the_context_decides_may_be_absent(make: Make, caplog: pytest.LogCaptureFixture) -> None:
     wanted = {"share": 0.5, "ties": 0.4}
     assert batches(make(fidelity=wanted))
@@ -385,7 +328,7 @@ def test_the_frequency_of_forms_in_their_slots_is_that_of_the_passages_drawn(
 ) -> None:
     texts = ["She saw her near her house, and he saw it.", "It told him that their hats were theirs."]
     folder = make_prepared(train=sample_pairs[:8], development=sample_pairs[:2], passages=texts)
-    data = make(folder, form_weight={"she": 3.0}, corruption={**CORRUPTION, "balanced": True})
+    data = make(folder, form_weight={"she": 3.0}, corruption={**CORRUPTION})
     data.setup()
     assert data._sets is not None and data._sets.corrupter.frequency == {
         "subject": {"she": 3.0, "he": 3.0, "it": 1.0},
@@ -393,24 +336,6 @@ def test_the_frequency_of_forms_in_their_slots_is_that_of_the_passages_drawn(
         "possessive determiner": {"her": 3.0, "their": 1.0},
         "possessive independent": {"theirs": 1.0},
     }
-
-
-def test_batches_of_passages_have_log_odds_by_slot_and_form(make: Make) -> None:
-    plain, data = make(), make(corruption={**CORRUPTION, "adjusted": True})
-    for each in (plain, data):
-        each.setup()
-    assert plain._sets is not None and data._sets is not None
-    odds = data._sets.labeller.odds
-    assert odds and {form for _, form in odds} <= THIRD_PERSON and any(abs(value) > 0.01 for value in odds.values())
-    added = set()
-    for step in data.steps():
-        (one,), (other,) = data._sets[step], plain._sets[step]
-        assert other.adjustment is None and one.adjustment is not None
-        assert same(replace(one, adjustment=None), other)
-        assert step.kind == "passages" or not one.adjustment.any()
-        added |= set(one.adjustment[one.batch.pronoun_mask].tolist())
-    assert added - {0.0} <= {float(np.float32(value)) for value in odds.values()} and len(added) > 3
-    assert all(item.adjustment is None for rows in data.val_dataloader() for item in rows)
 
 
 # Development

@@ -62,21 +62,18 @@ def test_shares_nested_averages_and_commands_that_are_not_known() -> None:
     assert recipe.commands({"seed": 7}, MANIFEST)[1:] == ("# the command of RUN is not recorded",)
 
 
-def test_soft_labels_have_a_line_of_their_own() -> None:
-    model = {"name": "lm", "precision": "bf16", "sha256": {"model.safetensors": "ab"}}
-    parts = [
-        {**run(seed, "data.soft=soft"), "soft_labels": {"model": model, "slots": 500, "seed": 2}} for seed in (1, 2)
-    ]
-    lines = recipe.commands({"average": parts, "seed": 1}, MANIFEST)
-    assert lines[1] == (
-        "pronmetric soft-labels PREPARED --language-model lm --slots 500 --seed 2 --precision bf16 -o soft"
-    )
-    assert lines[2] == (
-        "pronmetric train --multirun experiment=default data.soft=soft seed=1,2 data.dir=PREPARED out=RUNS"
-    )
-    assert recipe.recorded(["data.soft=/a/b/soft/"]) == ["data.soft=soft"]
-
-
 def test_recorded_overrides_have_no_folders_of_this_machine() -> None:
     given = ["experiment=default", "data.dir=/a/b", "out=runs/x", "init=/c/d/run/", "~objective.source_share.gum"]
     assert recipe.recorded(given) == ["experiment=default", "init=run", "~objective.source_share.gum"]
+
+
+def test_a_setting_that_is_gone_is_a_comment() -> None:
+    assert recipe.commands(run(1, "data.soft=soft"), MANIFEST)[1:] == (
+        "# with data.soft=soft: data.soft was removed in 0.2.0",
+        "pronmetric train experiment=default seed=1 data.dir=PREPARED out=RUN",
+    )
+
+
+def test_an_aligner_that_is_gone_is_left_out() -> None:
+    manifest = {"inputs": {}, "config": {"align_backend": "eflomal", "align_lines": 100, "source_filter": "none"}}
+    assert recipe.commands(run(1), manifest)[0] == "pronmetric prepare align.lines=100 out=PREPARED"

@@ -20,7 +20,7 @@ from data_prep.settings import Settings as Prepare
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError
 from pronmetric.lab.nmt.settings import NmtTrain
-from pronmetric.settings import Settings
+from pronmetric.settings import REMOVED, Settings
 from pronmetric.training.settings import Detection, Pretrain, Train
 
 CONF = Path(str(files("pronmetric.conf")))
@@ -36,10 +36,8 @@ NEEDS = {
     "head=paper": ["objective=pairs"],
     "encoder=huggingface": ["encoder.name=n"],
     "encoder=elmo": ["encoder.options=o", "encoder.weights=w"],
-    "experiment=antecedents": ["init=c"],
     "experiment=distil": ["teacher=t"],
     "experiment=preference": ["init=c"],
-    "experiment=soft": ["data.soft=s"],
     **{f"table4/size={size}": ["experiment=table4"] for size in ("full", "sample")},
     **{f"table4/setup={setup}": ["experiment=table4"] for setup in ("glove", "minilm", "sgd", "tuned")},
     "table4/setup=elmo": ["experiment=table4", "table.elmo=e"],
@@ -121,7 +119,7 @@ def test_pairs_alone_have_neutral_values_of_what_only_passages_have() -> None:
     assert (pairs.pair_share, pairs.antecedent, pairs.soft_detection, pairs.soft_preference) == (1, 0, 0, 0)
     assert not (pairs.source_share or pairs.source_turns or pairs.form_weight)
     corruption = pairs.corruption
-    assert not (corruption.balanced or corruption.adjusted or corruption.gender_swap or corruption.name_swap)
+    assert not (corruption.gender_swap or corruption.name_swap)
 
 
 @pytest.mark.parametrize("head", ["average", "paper", "logit"])
@@ -149,7 +147,6 @@ HOSTILE = [
     ("train", "seed=-1", "seed=-1: expected a whole number from 0 to below 4294967296"),
     ("train", "head_seed=1.5", "head_seed=1.5: expected a whole number from 0"),
     ("train", "head.dropout=2", "head.dropout=2: expected a number from 0 to below 1"),
-    ("train", "separator=maybe", "separator=maybe: expected true or false"),
     ("train", "context.name=all", "context.name=all: expected none, respective or common"),
     ("train", "data.pieces=-1", "data.pieces=-1: expected a whole number of at least 1"),
     ("train", "data.batch=0", "data.batch=0: expected a whole number of at least 1 or null"),
@@ -201,11 +198,8 @@ HOSTILE = [
     ("pretrain", "trainer.clip=-1", "trainer.clip=-1: expected a number of at least 0"),
 ]
 NOT_READ = [
-    ("train", ["loss.margin=0.2"], "loss.margin is not read with loss=logistic; it belongs to loss=margin"),
     ("train", ["objective=pairs", "head=paper", "head.dropout=0.1"], "head.dropout is not read with head=paper; it"),
-    ("train", ["head.slots=3"], "head.slots is not read with head=two; it belongs to head=paper"),
     ("train", ["encoder.hidden=3"], "encoder.hidden is not read with encoder=minilm; it belongs to encoder=glove"),
-    ("train", ["optim=sgd", "optim.beta2=0.9"], "optim.beta2 is not read with optim=sgd; it belongs to optim=adamw"),
     ("train", ["objective=pairs", "objective.corruption.rate=0.1"], "it belongs to objective=detection"),
     ("train", ["init=c", "encoder.name=n"], "encoder.name is not read with init=, which brings its own encoder: leave"),
     ("train", ["init=c", "encoder=glove", "encoder.width=3"], "encoder.width is not read with init="),
@@ -222,29 +216,14 @@ NOT_READ = [
     ),
     ("train", ["head=logit", "objective.preference=0.5"], "objective.preference is not read without a pair head"),
     ("train", ["head=logit", "teacher=t", "objective.soft_preference=2"], "soft_preference is not read without a pair"),
-    ("train", ["objective.temperature=2"], "objective.temperature is not read without a teacher: leave it out, or add"),
     (
         "train",
         ["experiment=source", "source.hard=1"],
         "source.hard is not read without a teacher: leave it out, or add",
     ),
-    (
-        "train",
-        ["objective.soft.share=0.2"],
-        "objective.soft.share is not read without soft labels: leave it out, or add",
-    ),
-    ("train", ["data.soft=s", "objective.soft.share=0"], "data.soft is not read with objective.soft.share=0"),
-    ("train", ["data.soft=s", "objective.pair_share=0"], "data.soft is not read with objective.pair_share=0"),
-    ("train", ["data.soft=s", "objective.fidelity.share=0.7"], "soft.share: expected a sum below 1"),
-    (
-        "train",
-        ["data.soft=s", "objective=pairs"],
-        "data.soft= gives labels to pronouns and pairs: expected objective=d",
-    ),
     ("train", ["objective=pairs", "teacher=t"], "teacher= gives labels to passages and pairs: expected objective=det"),
     ("train", ["objective.pair_share=0", "objective.preference=0.5"], "is not read with objective.pair_share=0"),
     ("train", ["objective.pair_share=0", "objective.corruption.fresh=0.1"], "fresh is not read with objective.pair_sh"),
-    ("train", ["objective.pair_share=0", "loss=margin", "loss.margin=1"], "loss.margin is not read with objective.pa"),
     ("train", ["encoder=elmo", "encoder.stateful=true"], "encoder.stateful: ELMo's state is reset for each batch"),
     ("train", ["encoder=elmo", "+encoder.stateful=true"], "encoder.stateful: ELMo's state is reset for each batch"),
     ("train", ["objective.fidelity.ties=0.5"], "objective.fidelity.ties is not read with objective.fidelity.share=0"),
@@ -261,7 +240,6 @@ NOT_READ = [
     ("prepare", ["filter.min_agreement=0.5"], "filter.min_agreement is not read with filter.agreement=grammar"),
     ("prepare", ["splits.english_share=0.5"], "splits.english_share is not read without documents"),
     ("train", ["encoder=glove", "encoder.hidden=0"], "encoder.hidden=0: expected a whole number of at least 1"),
-    ("train", ["encoder=glove", "encoder.max_words=0"], "encoder.max_words=0: expected a whole number of at least 1"),
     ("prepare", ["align=embedding", "align.lines=5"], "align.lines is not read with align=embedding; it belongs to"),
 ]
 
@@ -280,6 +258,16 @@ def test_a_wrong_value_is_one_line(
     told, notes = capsys.readouterr()
     assert told == "" and notes.count("\n") == 1 and notes.startswith("pronmetric: error: ") and said in notes, notes
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("verb", "gone"), [(verb, gone) for verb, keys in REMOVED.items() for gone in keys])
+def test_a_key_that_is_gone_is_refused_with_the_version(
+    verb: str, gone: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = gone if "=" in gone else f"{gone}=1"
+    with contextlib.chdir(tmp_path):
+        assert main([verb, *VERBS[verb][1], given]) == 1
+    assert capsys.readouterr().err == f"pronmetric: error: {gone} was removed in 0.2.0\n"
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -318,16 +306,13 @@ def test_a_bare_run_is_the_default_experiment() -> None:
 def test_the_presets_are_those_that_a_user_chooses_each_with_one_line() -> None:
     files = sorted((CONF / "experiment").glob("*.yaml"))
     assert [path.stem for path in files] == [
-        "antecedents",
         "base",
         "default",
         "distil",
         "fidelity",
-        "multilingual",
         "paper",
         "paper_wmt13",
         "preference",
-        "soft",
         "source",
         "table4",
         "targets",
@@ -343,14 +328,11 @@ def test_the_settings_of_results_leave_out_paths_and_the_machine() -> None:
     found = [Train.read(config("train", *each)).results() for each in (one, other)]
     assert found[0] == found[1] != Train.read(config("train", *other, "seed=2")).results()
     assert found[0]["context"] == "common" and "workers" not in found[0]["trainer"]
-    assert "soft" not in {*found[0]["objective"], *found[0]["data"]}  # an older run can be resumed
-    taught = Train.read(config("train", "data.soft=s", "objective.soft.share=0.2")).results()
-    assert taught["objective"]["soft"] == {"share": 0.2, "weight": 1.0, "temperature": 1.0}
 
 
 def test_the_settings_of_results_have_a_teachers_own_only_with_a_teacher() -> None:
     """So that runs of earlier versions, which had no such settings, go on."""
     plain, taught = (Train.read(config("train", *more)).results() for more in ([], ["teacher=t"]))
-    own = {"soft_detection", "soft_preference", "temperature"}
+    own = {"soft_detection", "soft_preference"}
     assert not own & plain["objective"].keys() and "teacher" not in plain and "choose" not in plain["data"]
     assert own <= taught["objective"].keys() and taught["teacher"] == "t"

@@ -56,7 +56,7 @@ def test_forms_that_only_a_source_decides_are_replaced_as_often_as_others(
     assert objective.corruption.emphasis["you"] < 1
     settings = SimpleNamespace(
         objective=objective,
-        source=SimpleNamespace(same_slot_share=0.7, must_agree=0.5, dropped=0.1, alone=0.1, joined=0.0),
+        source=SimpleNamespace(dropped=0.1, alone=0.1, joined=0.0),
         seed=1,
         data=SimpleNamespace(micro_batch=64),
         trainer=SimpleNamespace(accelerator="cpu"),
@@ -65,7 +65,7 @@ def test_forms_that_only_a_source_decides_are_replaced_as_often_as_others(
     steps = SourceSteps([], [ROW], labeller, Corrupter(TABLE), settings=settings)  # type: ignore[arg-type]
     steps.items(Step("pairs", (0,), (0,)))
     (rates,) = found
-    assert rates.emphasis == {} and (rates.same_slot_share, rates.must_agree) == (0.7, 0.5)
+    assert rates.emphasis == {} and (rates.same_slot_share, rates.must_agree) == (0.5, 0.5)
 
 
 @pytest.mark.parametrize(

@@ -28,12 +28,8 @@ GLOVE: dict[str, Any] = {
     "kind": "glove",
     "vectors": None,
     "width": 6,
-    "lower": True,
-    "max_words": 1000,
-    "min_count": 2,
     "trainable": True,
     "hidden": 4,
-    "layers": 1,
     "dropout": 0.25,
     "max_pieces": 64,
 }
@@ -59,22 +55,20 @@ def elmo(tiny_elmo_files: tuple[Path, Path], tiny_prepared: Path) -> Callable[..
 
 def test_without_a_file_the_words_are_the_frequent_ones(tiny_prepared: Path) -> None:
     encoder, pieces, told = glove(tiny_prepared)
-    counts = count_words(tiny_prepared, lower=True)
+    counts = count_words(tiny_prepared)
     assert set(pieces.words) == {word for word, n in counts.items() if n > 1} | set(FORMS)
     assert encoder.config == {"kind": "glove", "words": len(pieces.words), "vector": 6, "hidden": 4, "layers": 1}
     known = sum(counts[word] for word in pieces.words)
     assert told == {"vectors": None, "words": len(pieces.words), "coverage": round(known / counts.total(), 4)}
     assert 0.5 < told["coverage"] < 1 and encoder.vectors.weight.std() > 0.1
-    few = glove(tiny_prepared, max_words=7)[1].words
-    assert few == pieces.words[:7] and glove(tiny_prepared)[1].words == pieces.words
-    assert "She" in glove(tiny_prepared, lower=False)[1].words
+    assert glove(tiny_prepared)[1].words == pieces.words
 
 
 def test_vectors_of_a_file_are_those_of_its_words(tiny_prepared: Path, tiny_vectors: Path) -> None:
     encoder, pieces, told = glove(tiny_prepared, vectors=str(tiny_vectors))
     lines = gzip.decompress(tiny_vectors.read_bytes()).decode().splitlines()[1:]
     there = {word: [float(x) for x in numbers] for word, *numbers in map(str.split, lines)}
-    counts = count_words(tiny_prepared, lower=True)
+    counts = count_words(tiny_prepared)
     assert set(pieces.words) == there.keys() & counts.keys() and "zyx" not in pieces.words
     expected = np.array([there[word] for word in pieces.words], dtype=np.float32)
     assert np.array_equal(encoder.vectors.weight.detach().numpy(), expected)

@@ -27,7 +27,7 @@ from pronmetric.lab.study.folder import Design, Study
 from pronmetric.lab.study.page import Look, progress, running_ac1
 from pronmetric.lab.study.sample import sample
 from pronmetric.lab.study.simulation import simulate
-from pronmetric.web.requests import RateLimit
+from pronmetric.serve.requests import RateLimit
 from tests.tools.made_up_study import made_up
 
 _DESIGN = Design(items=8, annotators=3, repeated=0.25, strict=False)
@@ -302,7 +302,7 @@ def test_a_port_is_a_port(place: str, capsys: pytest.CaptureFixture[str]) -> Non
     [
         ("fastapi", "lab.study", "server", "pronmetric study serve", "study"),
         ("sqlalchemy", "lab.study", "database", "pronmetric study serve", "study"),
-        ("uvicorn", "web", "connections", "a server", "serve"),
+        ("uvicorn", "serve", "connections", "a server", "serve"),
     ],
 )
 def test_a_missing_library_names_the_extra(

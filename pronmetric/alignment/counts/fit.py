@@ -1,4 +1,4 @@
-"""Learning a source table from parallel text: lines of source, each with its references and system outputs."""
+"""Learning a table of counts from parallel text: lines of source, each with its references and system outputs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 from pronmetric.alignment import table as aligner_file
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.cells import KEY_BASE
+from pronmetric.alignment.counts.table import CountTable, Item
+from pronmetric.alignment.unmatched import person, unmatched
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns import finder
-from pronmetric.source.table import Item, SourceTable
-from pronmetric.source.unmatched import person, unmatched
 from pronmetric.text.lines import read_lines
 from pronmetric.text.words import lower_words
 from pronmetric.text.words import words as split
@@ -73,13 +73,13 @@ def fit(
     settings: Fitting | None = None,
     about: Mapping[str, Any] | None = None,
     advance: Advance = lambda _: None,
-) -> SourceTable:
+) -> CountTable:
     """Learn the table of `language` from parallel lines; `advance` is called with numbers that sum to `work(lines)`.
 
     Raises:
         PronmetricError: no English text has a pronoun.
     """
-    untrained = SourceTable(language, AgreementAligner(), about=dict(about or {}))
+    untrained = CountTable(language, AgreementAligner(), about=dict(about or {}))
     table = replace(untrained, aligner=_aligner(lines, untrained, settings or Fitting()))
     advance(len(lines))
     kept, sourced = _matched(lines, table)
@@ -94,7 +94,7 @@ def work(lines: Sequence[Line]) -> int:
     return 2 * len(lines)
 
 
-def _aligner(lines: Sequence[Line], table: SourceTable, settings: Fitting) -> AgreementAligner:
+def _aligner(lines: Sequence[Line], table: CountTable, settings: Fitting) -> AgreementAligner:
     """The aligner trained on a regular sample of the line pairs, with its strongest word pairs only."""
     mean = max(1, sum(len(line.texts) for line in lines) // max(1, len(lines)))
     step = max(1, len(lines) * mean // settings.aligned)
@@ -120,7 +120,7 @@ def _aligner(lines: Sequence[Line], table: SourceTable, settings: Fitting) -> Ag
     return AgreementAligner.of(pruned)
 
 
-def _matched(lines: Sequence[Line], table: SourceTable) -> tuple[dict[str, float], dict[str, float]]:
+def _matched(lines: Sequence[Line], table: CountTable) -> tuple[dict[str, float], dict[str, float]]:
     """How often each source pronoun and each person of English pronouns has a counterpart, in first references."""
     forms: Counter[str] = Counter()
     persons: Counter[str] = Counter()

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
+from pronmetric.alignment import source_words
 from pronmetric.alignment.agreement import AgreementAligner
+from pronmetric.alignment.places import Links
+from pronmetric.alignment.source_words import SourceWords
+from pronmetric.alignment.unmatched import person, unmatched
 from pronmetric.pronouns.closed_class import ClosedClass, closed_class
 from pronmetric.pronouns.finder import Occurrence
-from pronmetric.source import words as source_words
-from pronmetric.source.links import Links
-from pronmetric.source.unmatched import person, unmatched
-from pronmetric.source.words import SourceWords
 from pronmetric.text.words import Word, lower_words
 
 RELIABLE = 0.9  # share of references from which a pronoun without a counterpart counts as missing or surplus
@@ -39,7 +39,7 @@ class Counted(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SourceTable:
+class CountTable:
     """The table of one source language.
 
     aligner: source words to English words. kept: how often each source pronoun has a counterpart in references.

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from pronmetric.alignment.places import Links
+from pronmetric.alignment.source_words import SourceWords
 from pronmetric.pronouns.classes import PERSON_OF, class_of
 from pronmetric.pronouns.closed_class import ClosedClass
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.slots import slot
-from pronmetric.source.links import Links
-from pronmetric.source.words import SourceWords
 from pronmetric.text.words import Word
 
 NEAR = 2.0  # words between the places of two pronouns of different persons that correspond

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pronmetric.web import connections
-from pronmetric.web.connections import Connections, Seconds
+from pronmetric.serve import connections
+from pronmetric.serve.connections import Connections, Seconds
 
 
 class Fake:

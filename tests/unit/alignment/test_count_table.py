@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pronmetric.alignment import source_words
+from pronmetric.alignment.counts import files as source_files
+from pronmetric.alignment.counts.fit import Line, fit, make_line, read_parallel, work
+from pronmetric.alignment.counts.table import CountTable, Item
+from pronmetric.alignment.places import Links
 from pronmetric.alignment.table import from_bytes, to_bytes
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns.classes import CLASSES
 from pronmetric.pronouns.closed_class import closed_class, languages
 from pronmetric.pronouns.finder import find
-from pronmetric.source import files as source_files
-from pronmetric.source import words as source_words
-from pronmetric.source.fit import Line, fit, make_line, read_parallel, work
-from pronmetric.source.links import Links
-from pronmetric.source.table import Item, SourceTable
 from pronmetric.text.words import words
 
 VERBS = ("spi", "bega", "pije", "peva", "gleda", "plače")
@@ -25,7 +25,7 @@ PRONOUNS = {"on": "He", "ona": "She", "mi": "We"}
 
 
 @pytest.fixture(scope="module")
-def toy() -> SourceTable:
+def toy() -> CountTable:
     """A table of a language without a closed-class table: on = he, ona = she, mi = we."""
     lines = [
         make_line(f"{source} {verb} danas .", [f"{english} {other} today ."])
@@ -70,7 +70,7 @@ def test_a_word_without_a_link_is_between_its_neighbours() -> None:
     assert (links.of, links.linked) == ({0: 2, 2: 4}, {2, 4})
 
 
-def test_words_are_linked_by_what_was_learned(toy: SourceTable) -> None:
+def test_words_are_linked_by_what_was_learned(toy: CountTable) -> None:
     ((source, links),) = toy.aligned([item("ona bega danas .", "She runs today .")])
     assert [(source.lower[i], j) for j, i in sorted(links.of.items())] == [
         ("ona", 0),
@@ -104,7 +104,7 @@ def test_other_items_change_no_count() -> None:
     assert any(each.missing for each in together) and any(each.surplus for each in together)
 
 
-def test_file_keeps_the_table_and_its_bytes(toy: SourceTable, tmp_path: Path) -> None:
+def test_file_keeps_the_table_and_its_bytes(toy: CountTable, tmp_path: Path) -> None:
     for name in ("one.npz", "other.npz"):
         source_files.save(tmp_path / name, toy)
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "other.npz").read_bytes()
@@ -127,12 +127,12 @@ def test_other_file_is_refused(content: bytes, tmp_path: Path) -> None:
     [
         (
             1,
-            r"t\.npz: a source table of an older version \(format 1, expected 2\): make it again with `pronmetric",
+            r"t\.npz: a table of counts of an older version \(format 1, expected 2\): make it again with `pronmetric",
         ),
         (3, r"t\.npz: not a table of `pronmetric train-source` \(format 2\)"),
     ],
 )
-def test_table_of_another_format_is_refused(number: int, message: str, toy: SourceTable, tmp_path: Path) -> None:
+def test_table_of_another_format_is_refused(number: int, message: str, toy: CountTable, tmp_path: Path) -> None:
     path = tmp_path / "t.npz"
     source_files.save(path, toy)
     with np.load(path) as stored:

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from pronmetric.alignment import source_words
+from pronmetric.alignment.counts.fit import fit, make_line
+from pronmetric.alignment.counts.table import RELIABLE, CountTable, Item
+from pronmetric.alignment.places import Links
+from pronmetric.alignment.unmatched import unmatched
 from pronmetric.pronouns.closed_class import closed_class
 from pronmetric.pronouns.finder import find
-from pronmetric.source import words as source_words
-from pronmetric.source.fit import fit, make_line
-from pronmetric.source.links import Links
-from pronmetric.source.table import RELIABLE, Item, SourceTable
-from pronmetric.source.unmatched import unmatched
 from pronmetric.text.words import words
 
 
@@ -53,7 +53,7 @@ def test_subject_of_a_verb_that_shows_its_person_has_a_source() -> None:
 
 
 @pytest.fixture(scope="module")
-def table() -> SourceTable:
+def table() -> CountTable:
     """German with an aligner that knows no word; references keep "er" and leave out "mir"."""
     verbs = {"schläft": "sleeps", "läuft": "runs", "singt": "sings", "trinkt": "drinks"}
     lines = [
@@ -64,7 +64,7 @@ def table() -> SourceTable:
     return fit(lines * 4, "de")
 
 
-def test_only_forms_that_references_keep_count(table: SourceTable) -> None:
+def test_only_forms_that_references_keep_count(table: CountTable) -> None:
     assert table.kept["er"] >= RELIABLE > table.kept["mir"]
     text = "Anna said runs ."
     item = Item("Anna sagte , er läuft mit mir .", words(text), find(text))
@@ -73,7 +73,7 @@ def test_only_forms_that_references_keep_count(table: SourceTable) -> None:
     assert counted.missing[0][1:] == (13, 15)
 
 
-def test_surplus_counts_where_references_have_a_source(table: SourceTable) -> None:
+def test_surplus_counts_where_references_have_a_source(table: CountTable) -> None:
     text = "Anna said he runs and we run ."
     item = Item("Anna sagte , er läuft .", words(text), find(text))
     (counted,) = replace(table, sourced={"we": 0.95}).count([item])

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pronmetric.checkpoint.glove import Found, read
 from pronmetric.errors import InputError
-from pronmetric.pretrained.glove import Found, read
 
 GLOVE = "the 0.1 -2 3e-1\nshe 4 5 6\n. . 7 8 9\nit 1 1 1\n"
 

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 import torch
 
+from pronmetric.checkpoint import elmo as elmo_files
 from pronmetric.data import characters
 from pronmetric.errors import InputError, MissingExtra
-from pronmetric.pretrained import elmo as elmo_files
 
 Files = tuple[dict[str, Any], dict[str, np.ndarray]]
 

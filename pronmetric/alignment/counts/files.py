@@ -1,4 +1,4 @@
-"""The file of a source table: its aligner and shares, compressed in NumPy's npz format without pickle."""
+"""The file of a table of counts: its aligner and shares, compressed in NumPy's npz format without pickle."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from pronmetric.alignment.agreement import AgreementAligner
+from pronmetric.alignment.counts import tables
+from pronmetric.alignment.counts.table import CountTable
 from pronmetric.alignment.table import BROKEN, Table, from_bytes, is_consistent, open_arrays, to_bytes
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.output.targets import AtomicFile
-from pronmetric.source import tables
-from pronmetric.source.table import SourceTable
 
 FORMAT = 2
 _WITH_MODEL = 1
@@ -28,7 +28,7 @@ def shipped() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(ENDING) for name in names if name.endswith(ENDING)))
 
 
-def of_language(language: str) -> SourceTable:
+def of_language(language: str) -> CountTable:
     """The shipped table of a source language, or that of a file.
 
     Raises:
@@ -38,7 +38,7 @@ def of_language(language: str) -> SourceTable:
         if Path(language).is_file():
             return load(language)
         raise PronmetricError(
-            f"no source table for language {language!r}: expected one of {', '.join(shipped())}, "
+            f"no table of counts for language {language!r}: expected one of {', '.join(shipped())}, "
             "or a file that `pronmetric train-source` wrote"
         )
     with files(tables).joinpath(f"{language}{ENDING}").open("rb") as file:
@@ -47,11 +47,11 @@ def of_language(language: str) -> SourceTable:
 
 
 @cache
-def _load_cached(path: str, digest: str) -> SourceTable:
+def _load_cached(path: str, digest: str) -> CountTable:
     return load(path)
 
 
-def save(path: str | Path, table: SourceTable) -> None:
+def save(path: str | Path, table: CountTable) -> None:
     """Write the file; the same content gives the same bytes."""
     words = table.aligner.to_table()
     settings = {
@@ -73,7 +73,7 @@ def save(path: str | Path, table: SourceTable) -> None:
         )
 
 
-def load(path: str | Path) -> SourceTable:
+def load(path: str | Path) -> CountTable:
     """Read the file that `save` wrote.
 
     Raises:
@@ -87,8 +87,8 @@ def load(path: str | Path) -> SourceTable:
                 settings = from_bytes(stored["settings"])
                 if settings["format"] == _WITH_MODEL:
                     raise InputError(
-                        f"a source table of an older version (format {_WITH_MODEL}, expected {FORMAT}): make it again "
-                        "with `pronmetric train-source`",
+                        f"a table of counts of an older version (format {_WITH_MODEL}, expected {FORMAT}): "
+                        "make it again with `pronmetric train-source`",
                         file=path,
                     )
                 return _table(settings, dict(stored), digest[:8])
@@ -98,7 +98,7 @@ def load(path: str | Path) -> SourceTable:
         raise InputError(f"not a table of `pronmetric train-source` (format {FORMAT})", file=path) from None
 
 
-def _table(settings: dict[str, Any], stored: dict[str, Any], digest: str) -> SourceTable:
+def _table(settings: dict[str, Any], stored: dict[str, Any], digest: str) -> CountTable:
     words = Table(
         from_bytes(stored["aligner"]),
         from_bytes(stored["words"]),
@@ -108,7 +108,7 @@ def _table(settings: dict[str, Any], stored: dict[str, Any], digest: str) -> Sou
     )
     if not (settings["format"] == FORMAT and isinstance(settings["language"], str) and is_consistent(words)):
         raise ValueError
-    return SourceTable(
+    return CountTable(
         language=settings["language"],
         aligner=AgreementAligner.of(words),
         kept={str(name): float(value) for name, value in settings["kept"].items()},

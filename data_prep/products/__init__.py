@@ -1,0 +1,1 @@
+"""The products of preparation, a function each: what a prepared folder holds."""

@@ -1,1 +1,0 @@
-"""Readers of published weights: ELMo and GloVe."""
