@@ -13,10 +13,10 @@ from data_prep import manifest
 from data_prep.english import English
 from data_prep.filters import Filter
 from data_prep.noise import confuse_slots
-from data_prep.products import annotated, pairs, passages, translations
+from data_prep.products import annotated, pairs, passages, people, translations
 from data_prep.products.work import Product, Work
 from data_prep.settings import STAGES
-from data_prep.splits import DEVELOPMENT, TRAIN
+from data_prep.splits import DEVELOPMENT, TEST, TRAIN
 from data_prep.survey import find_forms, reference_documents
 from data_prep.ties import Ties
 from data_prep.wmt.testset import TestSet
@@ -62,6 +62,8 @@ def write(
         products["fidelity"] = annotated.write_fidelity(work, read.openings)
     if settings.data.parallel is not None:
         products["translations"] = translations.write(work, testsets)
+    if settings.data.people is not None:
+        products["people"] = people.write(work)
     rows = paired.rows | {name: count for each in products.values() for name, count in each.rows.items()}
     arrow.finish(work.folder, rows)
     confusion = paired.confusion if settings.data.wmt else _confuse_slots(work)
@@ -72,7 +74,10 @@ def write(
         counts={
             "testsets": {testset.id: manifest.nested(paired.counts[testset.id]) for testset in testsets},
             **{
-                kind: {split: manifest.nested(each.counts[f"{kind}_{split}"]) for split in (TRAIN, DEVELOPMENT)}
+                kind: {
+                    split: manifest.nested(each.counts[f"{kind}_{split}"])
+                    for split in ((TRAIN, DEVELOPMENT, TEST) if kind == "people" else (TRAIN, DEVELOPMENT))
+                }
                 for kind, each in products.items()
             },
         },

@@ -40,6 +40,7 @@ class Data(Record):
     english: Text | None
     coreference: Names | None
     parallel: Annotated[list[Text], ONE] | None
+    people: Names | None
     years: Years | None
     pairs: Pairs | None
     exclude: Names
@@ -109,6 +110,14 @@ class Source(Record):
     outputs: CountOrNone
 
 
+class People(Record):
+    """Group people: shares of a set's documents that are held out, by NAME or NAME:LP; `longest` words of a mark."""
+
+    test: dict[str, Share]
+    development: dict[str, Share]
+    longest: Count
+
+
 class Settings(settings.Settings):
     """The settings of `pronmetric prepare`, as conf/prepare.yaml composes them."""
 
@@ -124,6 +133,7 @@ class Settings(settings.Settings):
     passages: Passages
     fidelity: Fidelity
     source: Source
+    people: People
 
     def unread(self) -> Iterator[tuple[str, str]]:
         """See `pronmetric.settings.Settings`."""
@@ -137,6 +147,9 @@ class Settings(settings.Settings):
                 yield f"fidelity.{key}", f"with data.target={self.data.target}: it is for English targets, leave it out"
         if self.data.parallel is None:
             yield "source.outputs", "without texts to learn sources from: add data.parallel=FOLDER or leave it out"
+        if self.data.people is None:
+            for key in ("test", "development", "longest"):
+                yield f"people.{key}", "without people's judgements: add data.people=FOLDER or leave it out"
         if self.data.english is None:
             for key in ("english_share", "whole_files"):
                 yield f"splits.{key}", "without documents: add data.english=FOLDER or leave it out"
@@ -167,10 +180,11 @@ class Settings(settings.Settings):
             raise InputError(
                 f"data.coreference is for English targets: leave it out with data.target={self.data.target}"
             )
-        if not self.data.wmt and (self.language.ruled or not self.data.parallel):
+        alone = self.data.people or (self.data.parallel and not self.language.ruled)
+        if not self.data.wmt and not alone:
             raise InputError(
-                "data.wmt=[]: expected a folder of test sets; data.parallel=FOLDER alone is enough with another target "
-                "than English"
+                "data.wmt=[]: expected a folder of test sets; data.people=FOLDER alone is enough, and "
+                "data.parallel=FOLDER with another target than English"
             )
         out = self.folder
         if out.exists() and not out.is_dir():
@@ -208,6 +222,7 @@ class Settings(settings.Settings):
             **self.passages.model_dump(),
             **({"fidelity": self.fidelity.model_dump()} if self.language.ruled else {}),
             **({} if self.data.parallel is None else {"source": self.source.model_dump()}),
+            **({} if self.data.people is None else {"people": self.people.model_dump()}),
             "seed": self.seed,
             **({} if (record := self.language.to_record()) is None else {LANGUAGE: record}),
         }

@@ -37,13 +37,15 @@ class Edits:
 def compare(text: str, edited: str, language: Language) -> Edits:
     """What became of the pronouns of `text` in `edited`."""
     words = language.words(text), language.words(edited)
-    pronouns = tuple({o.word: o for o in language.find(each, split)} for each, split in zip((text, edited), words, strict=True))
+    pronouns = tuple(
+        {o.word: o for o in language.find(each, split)} for each, split in zip((text, edited), words, strict=True)
+    )
     lower = [[word.text.lower() for word in split] for split in words]
     corrections: dict[int, str] = {}
     insertions: list[tuple[int, str]] = []
     unjudged: list[tuple[int, int]] = []
     mended, done = [], 0
-    for tag, i, j, k, m in SequenceMatcher(None, *lower, autojunk=False).get_opcodes():
+    for tag, i, j, k, m in SequenceMatcher(None, lower[0], lower[1], autojunk=False).get_opcodes():
         if tag == "equal":
             continue
         start, end = _span(words[0], i, j, text)
@@ -68,9 +70,7 @@ def compare(text: str, edited: str, language: Language) -> Edits:
     return Edits(corrections, tuple(insertions), tuple(unjudged), "".join([*mended, text[done:]]) if mended else "")
 
 
-def _changed(
-    before: Sequence[Occurrence], after: Sequence[Occurrence]
-) -> tuple[list[Occurrence], list[Occurrence]]:
+def _changed(before: Sequence[Occurrence], after: Sequence[Occurrence]) -> tuple[list[Occurrence], list[Occurrence]]:
     """The pronouns of two phrases without those that both have."""
     shared = Counter(o.form for o in before) & Counter(o.form for o in after)
     return _without(before, shared), _without(after, shared)
@@ -92,4 +92,3 @@ def _span(words: Sequence[Word], i: int, j: int, text: str) -> tuple[int, int]:
         return words[i].start, words[j - 1].end
     place = words[i].start if i < len(words) else len(text.rstrip())
     return place, place
-

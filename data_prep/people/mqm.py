@@ -55,7 +55,7 @@ def carry(error: Error, marked: str, text: str) -> Error | None:
     """
     split = words(marked), words(text)
     lower = [[word.text.lower() for word in each] for each in split]
-    blocks = SequenceMatcher(None, *lower, autojunk=False).get_opcodes()
+    blocks = SequenceMatcher(None, lower[0], lower[1], autojunk=False).get_opcodes()
     spans: list[tuple[int, int]] = []
     inserted: list[Insertion] = []
     omission = OMISSION in error.category.lower()

@@ -52,7 +52,9 @@ def read(part: Path, *, testset: str, source: str, language: Language) -> Iterat
             source=joined_source(src),
             source_context=(),
             pronouns=tuple(
-                JudgedPronoun(o.start, o.end, o.form, (EDITOR,) * (o.start in edits.corrections), edits.corrections.get(o.start))
+                JudgedPronoun(
+                    o.start, o.end, o.form, (EDITOR,) * (o.start in edits.corrections), edits.corrections.get(o.start)
+                )
                 for o in language.find(text)
                 if not any(start < o.end and o.start < end for start, end in inside)
             ),

@@ -27,7 +27,14 @@ def _job(settings: Settings) -> None:
     out, data = settings.folder, settings.data
     targets.check(
         [],
-        read=[*data.wmt, data.english, *(data.coreference or ()), *(data.parallel or ()), settings.filter.agreement],
+        read=[
+            *data.wmt,
+            data.english,
+            *(data.coreference or ()),
+            *(data.parallel or ()),
+            *(data.people or ()),
+            settings.filter.agreement,
+        ],
         folders=[out],
     )
     content = prepare(

@@ -4,7 +4,8 @@ A prepared folder is a `DatasetDict`: the pair splits `train`, `development`, `t
 splits `passages_train`, `passages_development`, where coreference was given also the passages with annotated
 antecedents `coreference_train`, `coreference_development`, for English the pairs in which only the context decides
 `fidelity_train`, `fidelity_development`, where sources are learned from the texts with a source
-`translations_train`, `translations_development`; with `manifest.json` and `confusion.json`.
+`translations_train`, `translations_development`, and where people's judgements were given what they marked and
+corrected `people_train`, `people_development`, `people_test`; with `manifest.json` and `confusion.json`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pronmetric.errors import InputError
-from pronmetric.schema import SCHEMA_VERSION, Mismatch, Pair, Passage, Translation
+from pronmetric.schema import (
+    SCHEMA_VERSION,
+    JudgedGap,
+    JudgedPronoun,
+    JudgedText,
+    Mismatch,
+    Pair,
+    Passage,
+    Translation,
+)
 from pronmetric.text import strict_json
 
 if TYPE_CHECKING:
@@ -33,7 +43,8 @@ PASSAGE_SPLITS = ("passages_train", "passages_development")
 COREFERENCE_SPLITS = ("coreference_train", "coreference_development")
 FIDELITY_SPLITS = ("fidelity_train", "fidelity_development")
 TRANSLATION_SPLITS = ("translations_train", "translations_development")
-Record = Pair | Passage | Translation
+PEOPLE_SPLITS = ("people_train", "people_development", "people_test")
+Record = Pair | Passage | Translation | JudgedText
 _ROWS_AT_ONCE = 1000
 _RELEASED_AFTER = 20  # times that many rows
 _VERSION = f"{SCHEMA_VERSION}.0.0"
@@ -101,10 +112,28 @@ def translation_features() -> datasets.Features:
     return Features({name: [text] if name.endswith("context") else text for name in columns})
 
 
+def people_features() -> datasets.Features:
+    """The columns of a JudgedText."""
+    from datasets import Features, Value
+
+    text, place = Value("string"), Value("int32")
+    span = {"start": place, "form": text, "marked_by": [text]}
+    columns = ("id", "kind", "testset", "lp", "doc", "system", "text", "source", "mended")
+    return Features(
+        {
+            **dict.fromkeys(columns, text),
+            **{name: [text] for name in ("raters", "context", "source_context")},
+            "pronouns": [{**span, "end": place, "correction": text}],
+            "gaps": [span],
+            "unjudged": [[place]],
+        }
+    )
+
+
 def to_row(record: Record) -> dict[str, Any]:
     """A record as plain lists and dictionaries for Arrow."""
     row = {name: getattr(record, name) for name in type(record).__slots__}
-    for name in ("mismatches", "antecedents"):
+    for name in ("mismatches", "antecedents", "pronouns", "gaps"):
         if name in row:
             row[name] = [dataclasses.asdict(each) for each in row[name]]
     return row
@@ -117,6 +146,15 @@ def to_pair(row: Mapping[str, Any]) -> Pair:
     values["system_context"] = tuple(row["system_context"])
     values["mismatches"] = tuple(Mismatch(**mismatch) for mismatch in row["mismatches"])
     return Pair(**values)
+
+
+def to_judged(row: Mapping[str, Any]) -> JudgedText:
+    """The JudgedText of one row; the inverse of `to_row`."""
+    values = {**row, **{name: tuple(row[name]) for name in ("raters", "context", "source_context")}}
+    for name, kind in (("pronouns", JudgedPronoun), ("gaps", JudgedGap)):
+        values[name] = tuple(kind(**{**each, "marked_by": tuple(each["marked_by"])}) for each in row[name])
+    values["unjudged"] = tuple((start, end) for start, end in row["unjudged"])
+    return JudgedText(**values)
 
 
 class RowFile:
@@ -201,6 +239,8 @@ def write(
 def _features(split: str) -> datasets.Features:
     if split in COREFERENCE_SPLITS:
         return coreference_features()
+    if split in PEOPLE_SPLITS:
+        return people_features()
     if split in TRANSLATION_SPLITS:
         return translation_features()
     return passage_features() if split in PASSAGE_SPLITS else pair_features()
@@ -329,3 +369,8 @@ def read_passages(folder: str | os.PathLike[str], split: str) -> datasets.Datase
 def read_translations(folder: str | os.PathLike[str], split: str) -> datasets.Dataset:
     """One split of texts with a source, memory-mapped. Raises as `read_pairs` does."""
     return _read(folder, split, TRANSLATION_SPLITS)
+
+
+def read_people(folder: str | os.PathLike[str], split: str) -> datasets.Dataset:
+    """One split of what people marked and corrected, memory-mapped. Raises as `read_pairs` does."""
+    return _read(folder, split, PEOPLE_SPLITS)

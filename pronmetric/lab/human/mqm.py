@@ -157,7 +157,7 @@ class _Row(NamedTuple):
 
 
 Carry = Callable[[Error, str, str], Error | None]
-"""An error, the text in which a rater marked it, the system's text -> the error in the system's text, if it is there."""
+"""An error, the text in which it was marked, the system's text -> the error in the system's text, if it is there."""
 
 
 def read(
