@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -120,6 +120,8 @@ class People(Record):
 
 class Settings(settings.Settings):
     """The settings of `pronmetric prepare`, as conf/prepare.yaml composes them."""
+
+    FREE: ClassVar = ("people.test", "people.development")
 
     out: Text
     seed: Seed

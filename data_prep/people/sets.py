@@ -126,5 +126,5 @@ def split_of(
     units = [(one.testset, one.lp, doc) for doc in documents]
     held_out = draw(units, shares[0] or 0.0, seed)
     left = [unit for unit in units if unit not in held_out]
-    kept = draw(left, shares[1] or 0.0, seed)
+    kept = draw(left, min(1.0, (shares[1] or 0.0) * len(units) / len(left)), seed) if left else set()
     return {unit[2]: TEST if unit in held_out else DEVELOPMENT if unit in kept else TRAIN for unit in units}

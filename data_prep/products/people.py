@@ -11,7 +11,7 @@ from data_prep.products.work import Counts, Product, Unique, Work
 from data_prep.splits import DEVELOPMENT, TEST, TRAIN, Copies
 from data_prep.survey import long_enough
 from pronmetric.data import arrow
-from pronmetric.lab.human.wmt_scores import is_human
+from pronmetric.lab.human.mqm import is_reference
 from pronmetric.schema import JudgedText
 
 SPLITS = {TRAIN: "people_train", DEVELOPMENT: "people_development", TEST: "people_test"}
@@ -26,18 +26,17 @@ def write(work: Work) -> Product:
     done, new, settings = Product(), Unique(), work.settings
     assert settings.data.people is not None
     found = sets.find(settings.data.people, target=settings.language.code)
-    unknown = {*settings.people.test, *settings.people.development} - {
-        name for one in found for name in (one.name, one.id(settings.language.code))
-    }
-    if unknown:
-        work.reporter.note(
-            f"data.people has no set {', '.join(sorted(unknown))}, which people.test or .development names"
-        )
     texts = {one: list(_read(work, one)) for one in work.reporter.progress(found, "people", len(found), "sets")}
     splits = {
         one: sets.split_of(every, settings.people.test, settings.people.development, settings.seed)
         for one, every in texts.items()
     }
+    for one in found:
+        if set(splits[one].values()) == {TRAIN}:
+            name = one.id(settings.language.code)
+            work.reporter.note(
+                f"{name}: all documents are for training, as people.test and people.development have none"
+            )
     copies = _copies(texts, splits)
     with work.open_splits(arrow.PEOPLE_SPLITS, arrow.people_features()) as rows:
         for one, every in texts.items():
@@ -77,7 +76,7 @@ def _keep(work: Work, text: JudgedText, split: str, copies: Mapping[str, Copies]
     name = f"{text.testset}:{text.lp}"
     if not text.pronouns and not text.gaps:
         counts["dropped", name, "no pronoun"] += 1
-    elif split != TEST and is_human(text.system.removeprefix("hyp.")):
+    elif split != TEST and is_reference(text.system.removeprefix("hyp.")):
         counts["dropped", name, "human translation"] += 1
     elif split != TEST and (copies[split].near(text.text) or work.survey.held_out[split].near(text.text)):
         counts["dropped", name, "copy on another side"] += 1

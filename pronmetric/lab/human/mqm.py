@@ -321,7 +321,7 @@ def _texts(rows: Iterable[_Row]) -> dict[tuple[str, str, int], str]:
     return {place: max(own.values(), key=lambda each: len(each[1]))[0] for place, own in raters.items()}
 
 
-def _is_reference(system: str) -> bool:
+def is_reference(system: str) -> bool:
     """Whether a system's name is one that these files use for human translations ("refA", "ref-A.en", "Human-B.0")."""
     return system.startswith(REFERENCE) or is_human(system)
 
@@ -517,7 +517,7 @@ def _pair(
         text_b=b.text,
         better=A if lead > 0 else B if lead < 0 else TIE,
         votes=votes,
-        group="with a reference" if any(map(_is_reference, (a.system, b.system))) else "two systems",
+        group="with a reference" if any(map(is_reference, (a.system, b.system))) else "two systems",
         doc=a.doc,
         pronoun_a=forms[0][0] if single else None,
         pronoun_b=forms[1][0] if single else None,

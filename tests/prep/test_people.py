@@ -1,0 +1,216 @@
+"""What people marked and corrected: edits of pronouns, marks of raters, published formats, splits."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from data_prep.people import mqm, sets
+from data_prep.people.edits import Edits, compare
+from data_prep.people.texts import judged_texts
+from pronmetric.cli.main import main
+from pronmetric.data import arrow
+from pronmetric.errors import InputError
+from pronmetric.lab.human.mqm import Error, Insertion, Judgement
+from pronmetric.pronouns.languages import ENGLISH
+from pronmetric.schema import JudgedGap, JudgedPronoun
+
+HEADER = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity"
+SOURCE = "她把它给了他。"
+
+
+@pytest.mark.parametrize(
+    ("text", "edited", "expected"),
+    [
+        ("He lost his key.", "She lost her key.", Edits({0: "she", 8: "her"}, (), (), "She lost her key.")),
+        ("She said it was late.", "She said was late.", Edits({9: ""}, (), (), "She said was late.")),
+        ("It was cold.", "Was cold.", Edits({0: ""}, (), (), "Was cold.")),
+        ("Said that he left.", "She said that he left.", Edits({}, ((0, "she"),), (), "She said that he left.")),
+        ("We went home", "We went home with her", Edits({}, ((12, "her"),), (), "We went home with her")),
+        ("The dog saw a cat.", "Its dog saw a cat.", Edits({}, ((0, "its"),), (), "Its dog saw a cat.")),
+        ("He came.", "He left.", Edits({}, (), (), "")),
+        ("He had a long old boat.", "My one two three four boat.", Edits({}, (), ((0, 17),), "")),
+    ],
+)
+def test_what_became_of_the_pronouns(text: str, edited: str, expected: Edits) -> None:
+    assert compare(text, edited, ENGLISH) == expected
+
+
+@pytest.mark.parametrize(
+    ("category", "marked", "text", "spans", "inserted"),
+    [
+        ("Grammar", "Ann saw <it>him</it> there.", "Ann saw him there.", ("him",), ()),
+        # an inserted word that is marked; a copy of the word before it, which marks that word
+        ("Accuracy/Omission", "Ann saw <her> there.", "Ann saw there.", (), (Insertion(8, "her"),)),
+        ("Grammar", "Ann saw him<him> there.".replace("him<", "him <"), "Ann saw him there.", ("him",), ()),
+        # another word in its place
+        ("Grammar", "Ann saw <her> there.", "Ann saw him there.", ("him",), (Insertion(8, "her"),)),
+        # words that are there and one that is not: an omission marks none of those that are there
+        ("Accuracy/Omission", "Ann saw <the dog her> there.", "Ann saw the dog there.", (), (Insertion(16, "her"),)),
+    ],
+)
+def test_an_error_is_carried_over_to_the_systems_text(
+    category: str, marked: str, text: str, spans: tuple[str, ...], inserted: tuple[Insertion, ...]
+) -> None:
+    marked = marked.replace("<it>", "<").replace("</it>", ">") if "<it>" in marked else marked
+    start = marked.index("<")
+    plain = marked.replace("<", "").replace(">", "")
+    end = marked.index(">") - 1
+    carried = mqm.carry(Error(category, "major", ((start, end),)), plain, text)
+    assert carried is not None
+    assert tuple(text[a:b] for a, b in carried.spans) == spans and carried.inserted == inserted
+
+
+def test_an_error_without_a_place_is_none() -> None:
+    assert mqm.carry(Error("Grammar", "major", ()), "Ann left.", "Ann went.") is None
+
+
+def test_raters_who_marked_each_pronoun_and_missed_one() -> None:
+    before = Judgement("s", "d", 1, "r1", "Ann came.", (), "安来了。")
+    one = Judgement("s", "d", 2, "r1", "She gave it to him.", (Error("Grammar", "major", ((0, 3),)),), SOURCE)
+    long = Error("Grammar", "major", ((0, 18),))
+    missed = Error("Accuracy/Omission", "minor", (), (Insertion(12, "her"),))
+    spelt = Error("Fluency/Spelling", "minor", ((9, 11),))
+    two = Judgement("s", "d", 2, "r2", one.text, (Error("", "minor", ((0, 3), (9, 11))), long, missed, spelt), SOURCE)
+    _, text = judged_texts([before, one, two], testset="t", source="zh", context_size=2, longest=2, language=ENGLISH)
+    assert (text.raters, text.context, text.source, text.source_context) == (
+        ("r1", "r2"),
+        ("Ann came.",),
+        SOURCE,
+        ("安来了。",),
+    )
+    assert text.pronouns == (
+        JudgedPronoun(0, 3, "she", ("r1", "r2")),
+        JudgedPronoun(9, 11, "it", ("r2",)),
+        JudgedPronoun(15, 18, "him"),
+    )
+    assert text.gaps == (JudgedGap(12, "her", ("r2",)),)
+
+
+def test_a_rater_who_put_another_form_corrects_the_pronoun() -> None:
+    error = Error("Grammar", "major", ((0, 3),), (Insertion(0, "He"),))
+    one = Judgement("s", "d", 1, "r", "She left.", (error,), SOURCE)
+    (text,) = judged_texts([one], testset="t", source="zh", context_size=2, longest=2, language=ENGLISH)
+    assert text.pronouns == (JudgedPronoun(0, 3, "she", ("r",), "he"),)
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    """One set of each format, and post-edits into another language."""
+    folder = tmp_path / "people"
+    (folder / "de2en").mkdir(parents=True)
+    rows = [
+        HEADER,
+        *(
+            f"s\td{doc}\td\t{seg}\tr{rater}\t{SOURCE}\t<v>She</v> saw it, {doc} {seg}.\tGrammar\tMajor"
+            for doc in range(10)
+            for seg in range(2)
+            for rater in range(2)
+        ),
+        f"Human-A.0\td0\td\t0\tr0\t{SOURCE}\tShe gave it to us.\tNo-error\tNo-error",
+    ]
+    (folder / "mqm_demo_zhen.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    spans = [
+        f"hyp.s\td1\t1\tr1\t{SOURCE}\tThey left him alone in the garden then.\t0 10\t4 13\tminor major",
+        f"hyp.s\tthe\td1\t2\t{SOURCE}\tThey left.\t-1\t-1\tno-error",
+        f"hyp.s\ta\tb\td1\t{SOURCE}\t{SOURCE}\tThey left.\t-1\t-1\tno-error",
+    ]
+    spans[2] = f"hyp.s\ta\tb\td1\t{SOURCE}\tThey left.\t-1\t-1\tno-error"
+    (folder / "demo_zh-en_processed.tsv").write_text("\n".join(spans) + "\n", encoding="utf-8")
+    mark = {"startIndex": 0, "endIndex": 1, "error_category": "Accuracy", "error_subcategory": "Wrong"}
+    segment = {"DOC_ID": "m1", "SEG_ID": "1", "MT_Engine": "e", "source": "Es half.", "target": "It helped her knee."}
+    errors = [{**mark, "severity": "Minor"}, {**mark, "severity": "?"}]
+    (folder / "de2en" / "e.json").write_text(json.dumps([{**segment, "target_errors": errors}]), encoding="utf-8")
+    for pair, lines in (("et-en", ("Ta tuli .", "He came , but did n't see it .", "She came , but did n't see .")),):
+        (folder / "edits" / pair).mkdir(parents=True)
+        for part in ("train", "test"):
+            for suffix, line in zip(("src", "mt", "pe"), lines, strict=True):
+                text = line if part == "train" else f"{line} {line}"
+                (folder / "edits" / pair / f"{part}.{suffix}").write_text(f"{text}\n", encoding="utf-8")
+    (folder / "edits" / "en-de").mkdir()
+    return folder
+
+
+def test_every_format_gives_the_same_record(people: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    given = ["people.test={mqm_demo_zhen:0.3}", "people.development={mqm_demo_zhen:0.2}"]
+    assert main(["prepare", "data.wmt=[]", f"data.people={people}", "fidelity.passages=0", *given, f"out={out}"]) == 0
+    notes = capsys.readouterr().err
+    assert "demo_zh-en_processed:zh-en: 1 rows without a segment, left out" in notes
+    assert "people:de-en: all documents are for training" in notes and "edits:et-en: all" not in notes
+    assert "people:de-en: 1 errors without a severity or a span, left out" in notes
+    rows = {split: [arrow.to_judged(row) for row in arrow.read_people(out, split)] for split in arrow.PEOPLE_SPLITS}
+    by_set = {split: Counter(text.testset for text in texts) for split, texts in rows.items()}
+    assert by_set["people_test"] == {"mqm_demo_zhen": 6, "edits": 1}
+    assert by_set["people_development"] == {"mqm_demo_zhen": 4}
+    assert by_set["people_train"] == {"mqm_demo_zhen": 10, "demo_zh-en_processed": 2, "people": 1, "edits": 1}
+    held_out = {text.doc for text in rows["people_test"]} & {text.doc for text in rows["people_train"]}
+    assert not held_out - {"train/1", "test/1"}
+    by_id = {text.id: text for text in rows["people_train"]}
+    edited = by_id["edits.et-en/train/1"]
+    assert (edited.kind, edited.text, edited.mended) == (
+        "edits",
+        "He came, but didn't see it.",
+        "She came, but didn't see.",
+    )
+    assert edited.pronouns == (
+        JudgedPronoun(0, 2, "he", ("editor",), "she"),
+        JudgedPronoun(24, 26, "it", ("editor",), ""),
+    )
+    marked = by_id["demo_zh-en_processed.zh-en/d1/1/hyp.s"]
+    assert [each.marked_by for each in marked.pronouns] == [("r1",), ("r1",)]
+    medical = next(text for text in rows["people_train"] if text.testset == "people")
+    assert [(each.form, each.marked_by) for each in medical.pronouns] == [("it", ("rater",)), ("her", ())]
+    content = arrow.read_manifest(out)
+    assert content["counts"]["people"]["train"]["kept"]["mqm_demo_zhen:zh-en"]["marked pronouns"] == 10
+    assert content["inputs"]["people"].keys() == {
+        "de2en/e.json",
+        "demo_zh-en_processed.tsv",
+        "edits/et-en/test.mt",
+        "edits/et-en/test.pe",
+        "edits/et-en/test.src",
+        "edits/et-en/train.mt",
+        "edits/et-en/train.pe",
+        "edits/et-en/train.src",
+        "mqm_demo_zhen.tsv",
+    }
+
+
+def test_a_whole_language_can_be_held_out_and_a_human_translation_is_never_trained_on(people: Path) -> None:
+    (marks,) = (one for one in sets.find([str(people)], target="en") if one.name == "mqm_demo_zhen")
+    read = {"context_size": 2, "longest": 2, "language": ENGLISH}
+    texts = list(marks.read(**read, tally=Counter()))  # type: ignore[arg-type]
+    assert set(sets.split_of(texts, {"mqm_demo_zhen:zh-en": 1.0}, {}, 1).values()) == {"test"}
+    assert set(sets.split_of(texts, {}, {}, 1).values()) == {"train"}
+    assert any(text.system == "Human-A.0" for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("nothing", None, "no such file or folder: data.people names"),
+        ("marks.tsv", HEADER, "the language pair is unknown: expected it in the name, such as LANG-en"),
+        ("marks_zh-en.tsv", "a\tb", r"marks_zh-en\.tsv:1: 2 fields, expected 9"),
+        ("x_zh-en.tsv", f"s\td\t1\tr\t{SOURCE}\tHe left.\t0 4\t2\tminor", "as many starts as ends and severities"),
+        ("x_zh-en.tsv", f"s\td\t1\tr\t{SOURCE}\tHe left.\t0\t2\tawful", "unknown severity 'awful'"),
+        ("x_zh-en.json", "{}", "expected a JSON list of segments"),
+        ("x_zh-en.json", '[{"DOC_ID": 1}]', "segment 1 has no 'SEG_ID'"),
+    ],
+)
+def test_a_broken_file_is_named(name: str, content: str | None, message: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    if content is not None:
+        path.write_text(content + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        for one in sets.find([str(path)], target="en"):
+            list(one.read(context_size=2, longest=2, language=ENGLISH, tally=Counter()))
+
+
+def test_the_files_of_post_edits_have_as_many_lines(people: Path) -> None:
+    (people / "edits" / "et-en" / "train.mt").write_text("He came .\nShe left .\n", encoding="utf-8")
+    one = next(each for each in sets.find([str(people)], target="en") if each.parts)
+    with pytest.raises(InputError, match=r"as many lines in each file, found train\.src 1, train\.mt 2, train\.pe 1"):
+        list(one.read(context_size=2, longest=2, language=ENGLISH, tally=Counter()))
