@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pronmetric.cli.main import main
+from tests.tools import row_files
+from tests.tools.row_files import parts
 
 pytestmark = pytest.mark.usefixtures("serial")
 Bulk = Callable[..., int]
@@ -27,21 +29,12 @@ def texts(sample: Path) -> list[tuple[str, str]]:
     return list(zip(*lines, strict=True))
 
 
-def write(path: Path, texts: Sequence[tuple[str, str]], **more: Any) -> Path:
-    rows = [{"id": k, "reference": a, "text": b, **more} for k, (a, b) in enumerate(texts)]
-    if path.suffix == ".parquet":
-        pq.write_table(pa.Table.from_pylist(rows), path)
-    else:
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
-def rows(out: Path) -> list[dict[str, Any]]:
-    return [row for path in sorted((out / "links").glob("part-*")) for row in pq.read_table(path).to_pylist()]
-
-
 def manifest(out: Path) -> dict[str, Any]:
     return dict(json.loads((out / "manifest.json").read_text(encoding="utf-8")))
+
+
+def write(path: Path, texts: Sequence[tuple[str, str]], **more: Any) -> Path:
+    return row_files.write(path, [{"id": k, "reference": a, "text": b, **more} for k, (a, b) in enumerate(texts)])
 
 
 def links_of_align(
@@ -63,7 +56,7 @@ def test_links_are_those_of_align(
     out = tmp_path / "out"
     assert bulk(*inputs, "-o", out, "--shard-rows", "7", *flags) == 0
     printed = capsys.readouterr().out.splitlines()
-    found = rows(out)
+    found = parts(out / "links")
     expected = links_of_align(tmp_path, texts, capsys, *flags)  # trained on all lines, as the sample has all rows
     assert [row["links"] for row in found] == expected
     assert links_of_align(tmp_path, texts, capsys, "--table", out / "table.npz", *flags) == expected
@@ -88,7 +81,9 @@ def test_the_sample_and_a_given_table(
     table = tmp_path / "one" / "table.npz"
     assert bulk(source, "-o", tmp_path / "given", "--table", table) == 0
     assert (tmp_path / "given" / "table.npz").read_bytes() == one
-    assert [row["links"] for row in rows(tmp_path / "given")] == [row["links"] for row in rows(tmp_path / "one")]
+    assert [row["links"] for row in parts(tmp_path / "given" / "links")] == [
+        row["links"] for row in parts(tmp_path / "one" / "links")
+    ]
     assert bulk(source, "-o", tmp_path / "given") == 1
     assert "given: holds another run: its signature has " in capsys.readouterr().err
 
@@ -102,14 +97,14 @@ def test_a_stopped_run_goes_on_with_its_table(
     out = tmp_path / "out"
     call = [write(tmp_path / "in.jsonl", texts), "-o", out, "--shard-rows", "10"]
     assert bulk(*call) == 0
-    whole, told, made = rows(out), manifest(out), (out / "table.npz").stat().st_mtime_ns
+    whole, told, made = parts(out / "links"), manifest(out), (out / "table.npz").stat().st_mtime_ns
     (out / "manifest.json").unlink()
     (out / "links" / "part-000001.parquet").unlink()
     serial.clear()
     capsys.readouterr()
     assert bulk(*call) == 0
     assert serial == [("align", 1)] and "training" not in capsys.readouterr().err
-    assert (rows(out), manifest(out), (out / "table.npz").stat().st_mtime_ns) == (whole, told, made)
+    assert (parts(out / "links"), manifest(out), (out / "table.npz").stat().st_mtime_ns) == (whole, told, made)
     serial.clear()
     assert bulk(*call) == 0 and serial == []
 
@@ -130,7 +125,7 @@ def test_a_bad_row_is_an_error_or_is_skipped(
         (10, '"text" must be a string, got null'),
         (11, "the key \"text\" is missing; the record has ['reference']"),
     ]
-    assert rows(tmp_path / "out")[-1] == {"input": str(source), "row": 12, "id": None, "links": "0-0 1-1"}
+    assert parts(tmp_path / "out" / "links")[-1] == {"input": str(source), "row": 12, "id": None, "links": "0-0 1-1"}
     assert {name: manifest(tmp_path / "out")[name] for name in ("rows", "skipped", "aligned")} == {
         "rows": 12,
         "skipped": 2,
@@ -157,7 +152,7 @@ def test_columns_of_bitext(tmp_path: Path) -> None:
     path = tmp_path / "in.parquet"
     pq.write_table(pa.table({"source": ["das Haus", "ein Haus"], "target": ["the house", "a house"]}), path)
     assert bulk(path, "-o", tmp_path / "out", "--columns", "source", "target") == 0
-    assert [row["id"] for row in rows(tmp_path / "out")] == [None, None]
+    assert [row["id"] for row in parts(tmp_path / "out" / "links")] == [None, None]
     assert bulk(path, "-o", tmp_path / "new") == 1
 
 

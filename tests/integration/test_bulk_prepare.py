@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import datasets
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from data_prep.rows_to_pairs import RowPairs
 from data_prep.wmt import corpus, discovery
-from pronmetric.bulk import parts, shards
+from pronmetric.bulk import parts as buckets
+from pronmetric.bulk import shards
 from pronmetric.cli.main import main
 from pronmetric.data import arrow
+from tests.tools.row_files import parts, write
 
 DATASET = "generaltest2023:de-en"
 
@@ -62,18 +62,6 @@ def records(wmt_sample: Path) -> list[dict[str, Any]]:
     return found
 
 
-def write(path: Path, records: Sequence[dict[str, Any]]) -> Path:
-    if path.suffix == ".parquet":
-        pq.write_table(pa.Table.from_pylist(list(records)), path)
-    else:
-        path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
-
-
-def rows(out: Path) -> list[dict[str, Any]]:
-    return [row for path in sorted((out / "pairs").glob("part-*")) for row in pq.read_table(path).to_pylist()]
-
-
 def read(path: Path) -> dict[str, Any]:
     return dict(json.loads(path.read_text(encoding="utf-8")))
 
@@ -86,7 +74,7 @@ def test_pairs_are_those_of_prepare(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(parts, "BUCKET", 80)
+    monkeypatch.setattr(buckets, "BUCKET", 80)
     half = len(records) // 2
     inputs = [write(tmp_path / "1.parquet", records[:half]), write(tmp_path / "2.jsonl", records[half:])]
     out = tmp_path / "out"
@@ -94,7 +82,7 @@ def test_pairs_are_those_of_prepare(
     steps = {"compare": 8, "unique": 3, "collect": 8}
     assert serial == [(step, number) for step, count in steps.items() for number in range(count)]
     expected = arrow.read_pairs(prepared, "train")
-    assert rows(out) == expected.to_list() and len(expected) > 200
+    assert parts(out / "pairs") == expected.to_list() and len(expected) > 200
     (table,) = (prepared / ".stages").glob("aligner-*.npz")
     assert (out / "table.npz").read_bytes() == table.read_bytes()
     assert read(out / "confusion.json") == read(prepared / "confusion.json")
@@ -125,13 +113,13 @@ def test_datasets_reads_the_pairs(
 def test_repeated_pairs_are_dropped_in_all_shards(
     serial: list[tuple[str, int]], tmp_path: Path, records: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "BUCKET", 50)
+    monkeypatch.setattr(buckets, "BUCKET", 50)
     again = [{**record, "id": f"again-{record['id']}"} for record in records]
     once, twice = tmp_path / "once", tmp_path / "twice"
     assert bulk(write(tmp_path / "1.jsonl", records), "-o", once) == 0
     call = [write(tmp_path / "2.jsonl", [*records, *again]), "--table", once / "table.npz"]
     assert bulk(*call, "-o", twice, "--shard-rows", "40") == 0
-    assert rows(twice) == rows(once)
+    assert parts(twice / "pairs") == parts(once / "pairs")
     before, after = (read(out / "manifest.json")["counts"] for out in (once, twice))
     assert after["kept"] == before["kept"]
     for kind in ("system", "noisy"):
@@ -146,7 +134,7 @@ def test_a_stopped_run_goes_on(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(parts, "BUCKET", 60)
+    monkeypatch.setattr(buckets, "BUCKET", 60)
     out = tmp_path / "out"
     bad = {"id": "bad", "reference": "He left.", "text": None}
     call = [write(tmp_path / "in.jsonl", [*records[:100], bad, *records[100:120]]), "-o", out, "--shard-rows", "25"]
@@ -157,13 +145,13 @@ def test_a_stopped_run_goes_on(
     monkeypatch.setattr(shards, "clean", lambda *_: None)
     assert bulk(*call, "--on-error", "skip") == 0
     assert serial[0] == ("compare", 4) and "bad rows skipped, see errors.parquet: 1 of 121" in capsys.readouterr().err
-    whole, told = rows(out), read(out / "manifest.json")
+    whole, told = parts(out / "pairs"), read(out / "manifest.json")
     assert [row["row"] for row in pq.read_table(out / "errors.parquet").to_pylist()] == [101]
     (out / "dedupe" / "repeated" / "000001.arrow").unlink()
     (out / "pairs" / "part-000002.parquet").unlink()
     serial.clear()
     assert bulk(*call, "--on-error", "skip") == 0
-    assert serial == [("unique", 1), ("collect", 2)] and rows(out) == whole
+    assert serial == [("unique", 1), ("collect", 2)] and parts(out / "pairs") == whole
     assert read(out / "manifest.json") == told
 
 
@@ -197,7 +185,7 @@ def test_a_row_alone_has_defaults(serial: list[tuple[str, int]], tmp_path: Path)
     ]
     source = write(tmp_path / "in.jsonl", rows_in)
     assert bulk(source, "-o", tmp_path / "out", "--context-size", "3") == 0
-    system, noisy = rows(tmp_path / "out")
+    system, noisy = parts(tmp_path / "out" / "pairs")
     assert (system["id"], noisy["id"], system["seg"]) == ("7", "7#1", 1)
     assert (system["ref"], system["system"], system["testset"], system["lp"], system["doc"]) == (
         *("ref", "system"),

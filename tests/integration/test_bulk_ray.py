@@ -24,6 +24,7 @@ import pytest
 
 from pronmetric.cli.main import main
 from tests.tools.ray_start import late, twice
+from tests.tools.row_files import jsonl
 
 pytestmark = pytest.mark.xdist_group("ray")
 
@@ -48,10 +49,8 @@ cluster.shutdown()
 def source(tmp_path: Path, sample: Path) -> Path:
     """Records, each text with another context, so that none is like another."""
     lines = (sample / "system-a.txt").read_text(encoding="utf-8").splitlines()
-    path = tmp_path / "in.jsonl"
     rows = [{"id": k, "text": lines[k % len(lines)], "context": [f"Line {k}."]} for k in range(ROWS)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
+    return jsonl(tmp_path / "in.jsonl", rows)
 
 
 @pytest.fixture

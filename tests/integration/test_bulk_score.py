@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from pronmetric.alignment.counts import files as source_files
-from pronmetric.bulk import parts, run, shards
+from pronmetric.bulk import parts as buckets
+from pronmetric.bulk import run, shards
 from pronmetric.cli.main import main
 from pronmetric.signature import Signature
+from tests.tools.row_files import parts, write
 
 Bulk = Callable[..., int]
 
@@ -42,18 +43,6 @@ def records(sample: Path) -> list[dict[str, Any]]:
     return [*found, *({**record, "id": f"again-{record['id']}"} for record in found[:5])]
 
 
-def write(path: Path, records: Sequence[dict[str, Any]]) -> Path:
-    if path.suffix == ".parquet":
-        pq.write_table(pa.Table.from_pylist(list(records)), path)
-    else:
-        path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
-
-
-def rows(out: Path) -> list[dict[str, Any]]:
-    return [row for path in sorted((out / "scores").glob("*")) for row in pq.read_table(path).to_pylist()]
-
-
 def manifest(out: Path) -> dict[str, Any]:
     return json.loads((out / "manifest.json").read_text(encoding="utf-8"))
 
@@ -67,7 +56,7 @@ def test_scores_are_those_of_score(
     whole = write(tmp_path / "all.jsonl", records)
     out, _ = run_tiny("score", "--jsonl", whole, "--to_json", tmp_path / "all.json")
     expected = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
-    found = rows(tmp_path / "out")
+    found = parts(tmp_path / "out" / "scores")
     assert [row["id"] for row in found] == [one["id"] for one in expected] == [one["id"] for one in records]
     for row, one in zip(found, expected, strict=True):
         assert row["score"] == pytest.approx(one["score"], abs=1.1e-5)
@@ -129,7 +118,7 @@ def test_a_stopped_run_goes_on_at_the_first_unfinished_shard(
     source = write(tmp_path / "in.jsonl", records)
     call = [source, "-o", tmp_path / "out", "--shard-rows", "11"]
     assert bulk(*call) == 0
-    whole = rows(tmp_path / "out")
+    whole = parts(tmp_path / "out" / "scores")
     first = capsys.readouterr().out
     (tmp_path / "out" / "manifest.json").unlink()  # as if it had been killed before shards 1 and 3 were written
     for number in (1, 3):
@@ -140,7 +129,7 @@ def test_a_stopped_run_goes_on_at_the_first_unfinished_shard(
     assert serial == [("score", 1), ("score", 3)]
     printed = capsys.readouterr()
     assert printed.out == first and "3 of 5 shards are finished" in printed.err
-    assert rows(tmp_path / "out") == whole
+    assert parts(tmp_path / "out" / "scores") == whole
     assert len(list((tmp_path / "out" / "scores").iterdir())) == 5
     serial.clear()
     assert bulk(*call) == 0 and serial == []
@@ -155,7 +144,7 @@ def test_dedupe_encodes_each_distinct_text_once_for_all_shards(
     monkeypatch: pytest.MonkeyPatch,
     flags: list[str],
 ) -> None:
-    monkeypatch.setattr(parts, "BUCKET", 20)  # three buckets
+    monkeypatch.setattr(buckets, "BUCKET", 20)  # three buckets
     rows_in = [{**one, "source": "Sie sah ihn.", "source_context": ["Er kam."]} for one in records]
     source = write(tmp_path / "in.jsonl", [*rows_in[:40], {"id": "bad"}, *rows_in[:15]])
     call = [source, "--shard-rows", "12", "--on-error", "skip", *flags]
@@ -164,7 +153,7 @@ def test_dedupe_encodes_each_distinct_text_once_for_all_shards(
     assert bulk(*call, "-o", tmp_path / "out", "--dedupe") == 0
     steps = {"spread": 5, "bucket": 3, "collect": 5}
     assert serial == [(step, number) for step, count in steps.items() for number in range(count)]
-    plain, found = rows(tmp_path / "plain"), rows(tmp_path / "out")
+    plain, found = parts(tmp_path / "plain" / "scores"), parts(tmp_path / "out" / "scores")
     for one, other in zip(found, plain, strict=True):
         assert one["score"] == pytest.approx(other["score"], abs=1e-5)
         same = ("row", "id", "system", "words", *(["missing", "surplus"] if flags else []))
@@ -187,7 +176,7 @@ def test_dedupe_goes_on_where_it_was_stopped(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(parts, "BUCKET", 20)
+    monkeypatch.setattr(buckets, "BUCKET", 20)
     source = write(tmp_path / "in.jsonl", [*records[:40], {"id": "bad"}])
     call = [source, "-o", tmp_path / "out", "--shard-rows", "12", "--dedupe"]
     assert bulk(*call) == 1
@@ -196,13 +185,13 @@ def test_dedupe_goes_on_where_it_was_stopped(
     monkeypatch.setattr(shards, "clean", lambda *_: None)
     assert bulk(*call, "--on-error", "skip") == 0
     assert serial[0] == ("spread", 3) and [step for step, _ in serial].count("bucket") == 3
-    before = rows(tmp_path / "out")
+    before = parts(tmp_path / "out" / "scores")
     (tmp_path / "out" / "dedupe" / "scored" / "000001.arrow").unlink()
     (tmp_path / "out" / "scores" / "part-000002.parquet").unlink()
     serial.clear()
     assert bulk(*call, "--on-error", "skip") == 0
     assert serial == [("bucket", 1), ("collect", 2)]
-    assert rows(tmp_path / "out") == before
+    assert parts(tmp_path / "out" / "scores") == before
 
 
 @pytest.mark.parametrize("change", ["--context none", "--shard-rows 9", "input"])
@@ -241,7 +230,7 @@ def test_a_bad_row_is_an_error_or_is_skipped(
     }
     told = manifest(tmp_path / "out")
     assert (told["rows"], told["scored"], told["skipped"]) == (13, 12, 1)
-    assert [row["row"] for row in rows(tmp_path / "out")] == [*range(1, 10), 11, 12, 13]
+    assert [row["row"] for row in parts(tmp_path / "out" / "scores")] == [*range(1, 10), 11, 12, 13]
     assert bulk(*call) == 1
     assert "an earlier run skipped 1 bad rows here" in capsys.readouterr().err
 
@@ -253,7 +242,7 @@ def test_the_context_counts_unless_none_is_asked_for(
     assert bulk(source, "-o", tmp_path / "out", "--context", "none") == 0
     out, _ = run_tiny("score", "--jsonl", source, "--context", "none")
     expected = [json.loads(line)["score"] for line in out.splitlines() if line.startswith("{")]
-    assert [row["score"] for row in rows(tmp_path / "out")] == pytest.approx(expected, abs=1.1e-5)
+    assert [row["score"] for row in parts(tmp_path / "out" / "scores")] == pytest.approx(expected, abs=1.1e-5)
     assert "|context:none|" in manifest(tmp_path / "out")["signature"]
 
 
@@ -288,14 +277,14 @@ def test_missing_pronouns_are_counted_by_the_source(
         "score", "--jsonl", write(tmp_path / "in.jsonl", found), "--source-lang", "de", "--to_json", tmp_path / "x"
     )
     expected = json.loads((tmp_path / "x").read_text(encoding="utf-8"))
-    assert [row["score"] for row in rows(tmp_path / "out")] == pytest.approx(
+    assert [row["score"] for row in parts(tmp_path / "out" / "scores")] == pytest.approx(
         [one["score"] for one in expected["segments"]], abs=1.1e-5
     )
     (mine,), (theirs,) = manifest(tmp_path / "out")["systems"], expected["systems"]
     assert mine["missing_pronouns"] == theirs["missing_pronouns"] > 0
     assert mine["surplus_pronouns"] == theirs["surplus_pronouns"]
     assert bulk(path, "-o", tmp_path / "plain") == 0  # the same scores; the table adds columns, and is signed
-    plain, counted = rows(tmp_path / "plain"), rows(tmp_path / "out")
+    plain, counted = parts(tmp_path / "plain" / "scores"), parts(tmp_path / "out" / "scores")
     added = {"missing", "surplus"}
     assert [{name: value for name, value in row.items() if name not in added} for row in counted] == plain
     assert added <= counted[0].keys() and all("source" not in p for row in counted for p in row["pronouns"])

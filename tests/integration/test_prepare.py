@@ -233,10 +233,6 @@ def test_one_pair_of_a_new_year_alone_and_no_english(
         (["data.exclude=[wmt23,wmt31]"], "no test set is left"),
         (["filter.agreement=grammer"], "filter.agreement=grammer: expected grammar, none or the file of a table"),
         (["inventory=small"], "inventory=small: expected all or paper"),
-        (["align.backend=giza"], "align.backend=giza: expected agreement or embedding"),
-        (["context.size=two"], "context.size=two: expected a whole number of at least 0"),
-        (["splits.english_share=5"], "splits.english_share=5: expected a number from 0 to 1"),
-        (["filter.agrement=none"], "unknown key 'filter.agrement'; did you mean 'filter.agreement'?"),
     ],
 )
 def test_a_fault_is_one_line_and_nothing_is_written(

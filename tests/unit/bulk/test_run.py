@@ -21,6 +21,7 @@ from pronmetric.errors import InputError
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, Tally
 from pronmetric.signature import Signature
 from pronmetric.text.context import Text
+from tests.tools.row_files import jsonl
 
 FORM = rows.to_score(with_source=False)
 SIGNATURE = Signature.of(model="tiny")
@@ -95,11 +96,6 @@ def records(number: int, **more: Any) -> list[dict[str, Any]]:
 
 def parquet(path: Path, content: list[dict[str, Any]], **options: Any) -> Path:
     pq.write_table(pa.Table.from_pylist(content), path, **options)
-    return path
-
-
-def jsonl(path: Path, content: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in content))
     return path
 
 

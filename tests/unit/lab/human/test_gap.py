@@ -2,9 +2,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from pronmetric.errors import InputError
 from pronmetric.lab.human import gap
 from pronmetric.lab.human.judged_pairs import JudgedPair
 
@@ -22,7 +19,7 @@ def test_pairs(tmp_path: Path) -> None:
         "test-1\tThe queen spoke. Then she left.\tshe\t22\tx\tqueens",
         "test-2\tHis horse fell.\tHis\t0\tx\thorses",
     )
-    assert gap.is_header(HEADER)
+    assert gap.is_header(HEADER) and not gap.is_header('{"ID": 1, "Text": 2, "Pronoun": 3}')
     assert gap.pairs(gap.read(path)) == [
         JudgedPair(
             id="test-1",
@@ -47,32 +44,3 @@ def test_pairs(tmp_path: Path) -> None:
             judge=gap.JUDGE,
         ),
     ]
-
-
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ("t-1\tShe left.\tshe\t0\tx\ty", "gap.tsv:2: t-1: expected 'she' at 0, got 'She'"),
-        ("t-1\tShe left.\tShe\t1.0\tx\ty", "gap.tsv:2: expected a whole number as Pronoun-offset, got '1.0'"),
-        ("t-1\tShe left.\tShe\t-1\tx\ty", "gap.tsv:2: expected a whole number as Pronoun-offset, got '-1'"),
-        ("t-1\tShe left.\tShe\t0\tx", "gap.tsv:2: expected a GAP file with 6 tab-separated columns"),
-        ("t-1\tThey left.\tThey\t0\tx\ty", "gap.tsv:2: t-1: expected he, she or a case of theirs"),
-        ("t-1\tOthers left.\ther\t2\tx\ty", "gap.tsv:2: t-1: expected he, she or a case of theirs"),
-        ("t-1\tShe left.\t\t0\tx\ty", "gap.tsv:2: t-1: expected '' at 0"),
-    ],
-)
-def test_faults_name_file_and_line(tmp_path: Path, row: str, message: str) -> None:
-    with pytest.raises(InputError) as error:
-        gap.read(write(tmp_path / "gap.tsv", row))
-    assert message in str(error.value)
-
-
-def test_no_gap_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"names Text, URL"):
-        gap.read(write(tmp_path / "gap.tsv", header="ID\tPronoun\tPronoun-offset"))
-    with pytest.raises(InputError, match="no rows: expected a GAP file"):
-        gap.read(write(tmp_path / "gap.tsv"))
-    (tmp_path / "empty").write_text("")
-    with pytest.raises(InputError, match="expected a GAP file"):
-        gap.read(tmp_path / "empty")
-    assert not gap.is_header('{"ID": 1, "Text": 2, "Pronoun": 3}')
