@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from tests.tools import row_files
 from tests.tools.row_files import parts
 
 pytestmark = pytest.mark.usefixtures("serial")
-Bulk = Callable[..., int]
 
 
 def bulk(*argv: str | Path) -> int:

@@ -197,12 +197,7 @@ def test_equal_scores_have_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
 
 BAD = {
     "missing": (["nix", "people"], "nix: no such file"),
-    "missing people": (["metric", "nix"], "nix: no such file"),
     "empty": (["empty", "people"], "empty: the file is empty"),
-    "empty people": (["metric", "empty"], "empty: the file is empty"),
-    "NaN": (["nan", "people"], "nan:2: expected a finite number, got 'nan'"),
-    "segments": (["twice", "people"], "twice:3: a second score of A"),
-    "ranking as scores": (["ranking", "people"], "ranking:1: expected SYSTEM, a tab and a score or None, got '70 "),
     "JSON as people": (["metric", "broken.json"], "broken.json:1: expected SYSTEM and a score or None (.sys.score)"),
     "broken JSON": (["broken.json", "people"], "broken.json: broken JSON"),
     "other JSON": (["other.json", "people"], 'other.json: the key "segments" is missing; the record has'),
@@ -221,7 +216,6 @@ BAD = {
     "overwriting": (["metric", "people", "--to_json", "metric"], "metric: would be overwritten"),
     "no folder": (["metric", "people", "--to_sys_score", "no/where"], "no/where: the folder no does not exist"),
     "one name twice": (["twofiles.json", "people"], "twofiles.json: duplicate system A (of there/A.txt)"),
-    "latin-1": (["latin", "people"], "latin:1: byte 0xfc"),
 }
 
 
@@ -231,16 +225,12 @@ def bad(folder: Path) -> Path:
         "metric": "A\t1\nB\t2\n",
         "people": "A\t1\nB\t2\n",
         "empty": "",
-        "nan": "A\t1\nB\tnan\n",
-        "twice": "A\t1\nB\t2\nA\t3\n",
-        "ranking": "70 0.1 100 120 A.0 A\n",
         "broken.json": '{"segments": [\n',
         "other.json": '{"ac1": 1}\n',
         "other": "X\t1\nY\t2\n",
         "humans": "A\t1\nrefA\t2\nrefB\t3\n",
     }.items():
         (folder / name).write_text(content)
-    (folder / "latin").write_bytes(b"Gr\xfcn\t1\n")
     result("twofiles.json", {"here/A.txt": [0.5], "there/A.txt": [0.4], "B": [0.1]}, [None])
     return folder
 
