@@ -96,13 +96,6 @@ def test_a_table_that_names_a_json_is_of_it(name: str) -> None:
         check(claim[2].splitlines(), json.loads((pages.PUBLISHED / claim[1]).read_text(encoding="utf-8")))
 
 
-def test_the_section_about_int8_is_of_its_json() -> None:
-    section = (pages.ROOT / "docs" / "performance.md").read_text(encoding="utf-8").partition("\n## int8\n")[2]
-    rows = [line for line in section.splitlines() if line.startswith("|")]
-    assert len(rows) == 11
-    check(rows, json.loads((pages.PUBLISHED / "int8.json").read_text(encoding="utf-8")))
-
-
 def check(lines: list[str], content: Any) -> None:
     """Each figure of the tables in `lines` is one of the JSON, rounded, as it is or in percent."""
     known = numbers(content)
