@@ -143,11 +143,10 @@ def load_metric(model: ModelFlags, note: Notes) -> PronounMetric:
 
 
 def load_language_model(folder: str, model: ModelFlags) -> LanguageModel:
-    """The language model in a folder, on the device and with the precision of the flags; it has no int8."""
+    """The language model in a folder, on the device and with the precision of the flags."""
     from pronmetric.lab.seq2seq.model import LanguageModel
 
-    precision = "32" if model.precision == "int8" else model.precision or "32"
-    return LanguageModel(folder, precision=precision, gpus=model.gpus)
+    return LanguageModel(folder, precision=model.precision or "32", gpus=model.gpus)
 
 
 def needs_source(model: ModelFlags) -> bool | None:

@@ -44,3 +44,29 @@ def test_pairs(tmp_path: Path) -> None:
             judge=gap.JUDGE,
         ),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "pronoun", "swapped"),
+    [
+        ("Ann left. Then she wept.", "she", "Then he wept."),
+        ("Ann left. Her son wept.", "Her", "His son wept."),
+        ("Ann left. Bob saw her.", "her", "Bob saw him."),
+        ("Bob left. His son wept.", "His", "Her son wept."),
+        ("Bob left. Ann said it was his.", "his", "Ann said it was hers."),
+        ("Bob left. HE wept.", "HE", "SHE wept."),
+        ("Ann left. It was hers.", "hers", "It was his."),
+        ("Bob hurt himself.", "himself", "Bob hurt herself."),
+    ],
+)
+def test_form_of_the_other_gender(text: str, pronoun: str, swapped: str) -> None:
+    found = gap.item("own-1", "article", text, pronoun, text.index(pronoun))
+    assert found.swapped == swapped
+    assert found.before == ("" if found.sentence == text else text.split(". ")[0] + ".")
+
+
+def test_slots_of_the_development_part_are_those_read_by_hand() -> None:
+    text = "Marc gave her notes."
+    assert gap.other_gender("development-1215", text, "her", 10) == "him"
+    assert gap.other_gender("development-1", text, "her", 10) == "his"
+    assert gap.other_gender("development-1", "He took his.", "his", 8) == "her"
