@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from pronmetric.lab.human import gap
 from pronmetric.lab.human.judged_pairs import JudgedPair
 
