@@ -25,10 +25,9 @@ Track = Callable[[Step], AbstractContextManager[Callable[[int], object]]]
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A run: its folder, inputs and shards, and the names of the shards that are finished."""
+    """A run: its folder, plan and shards, and the names of the shards that are finished."""
 
     folder: Place
-    surveyed: Sequence[Surveyed]
     record: dict[str, Any]
     shards: Sequence[Shard]
     finished: frozenset[str]
@@ -62,7 +61,7 @@ def prepare(folder: Place, surveyed: Sequence[Surveyed], signature: Signature, *
     record = plan.record(surveyed, signature, rows=rows)
     plan.adopt(folder, record)
     cut = plan.cut(surveyed, rows=rows)
-    return Planned(folder, surveyed, record, cut, shards.finished(folder))
+    return Planned(folder, record, cut, shards.finished(folder))
 
 
 def work(

@@ -7,6 +7,7 @@ the groups' sums estimates the same variance (the method of random groups, Wolte
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from hashlib import blake2b
@@ -32,14 +33,7 @@ class DocumentSum(NamedTuple):
 
     def plus(self, other: DocumentSum) -> DocumentSum:
         """The sums of both."""
-        return DocumentSum(
-            self.score + other.score,
-            self.pronouns + other.pronouns,
-            self.errors + other.errors,
-            self.words + other.words,
-            self.preference + other.preference,
-            self.preferences + other.preferences,
-        )
+        return DocumentSum(*map(operator.add, self, other))
 
 
 @dataclass(frozen=True, slots=True)
