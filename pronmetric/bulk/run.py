@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any
 
 from pronmetric.bulk import inputs, plan, shards, storage
 from pronmetric.bulk.inputs import Surveyed
 from pronmetric.bulk.job import Job, Step
 from pronmetric.bulk.plan import Shard
-from pronmetric.bulk.shards import Results, S
+from pronmetric.bulk.statistics import ShardStatistics
 from pronmetric.bulk.storage import Place
 from pronmetric.errors import InputError
 from pronmetric.signature import Signature
@@ -24,14 +24,12 @@ Track = Callable[[Step], AbstractContextManager[Callable[[int], object]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Planned(Generic[S]):
-    """A run: its folder, inputs, shards and results, and the names of the shards that are finished."""
+class Planned:
+    """A run: its folder, plan and shards, and the names of the shards that are finished."""
 
     folder: Place
-    surveyed: Sequence[Surveyed]
     record: dict[str, Any]
     shards: Sequence[Shard]
-    results: Results[S]
     finished: frozenset[str]
 
     @property
@@ -50,9 +48,7 @@ def unless_finished(folder: Place) -> Iterator[None]:
             raise
 
 
-def prepare(
-    folder: Place, surveyed: Sequence[Surveyed], signature: Signature, results: Results[S], *, rows: int | None
-) -> Planned[S]:
+def prepare(folder: Place, surveyed: Sequence[Surveyed], signature: Signature, *, rows: int | None) -> Planned:
     """Plan a run, or take up the one in the folder. rows: of a shard; None: by the number of all rows.
 
     Raises:
@@ -65,17 +61,17 @@ def prepare(
     record = plan.record(surveyed, signature, rows=rows)
     plan.adopt(folder, record)
     cut = plan.cut(surveyed, rows=rows)
-    return Planned(folder, surveyed, record, cut, results, shards.finished(folder / results.folder))
+    return Planned(folder, record, cut, shards.finished(folder))
 
 
 def work(
-    planned: Planned[S],
+    planned: Planned,
     job: Job,
     steps: Iterable[Step],
     connect: Callable[[], AbstractContextManager[Work]],
     *,
     track: Track,
-) -> S:
+) -> ShardStatistics:
     """Do the steps that are left; the statistics of all shards.
 
     connect: gives the function that does a step; not called if all shards are finished. track: shows the progress of a
@@ -90,17 +86,17 @@ def work(
                 with track(step) as advance:
                     for number in do(job, step):
                         advance(number)
-    found = shards.statistics(planned.folder, planned.shards, planned.results)
+    found = shards.statistics(planned.folder, planned.shards)
     if found.skipped and not job.skip:
         message = f"an earlier run skipped {found.skipped} bad rows here; give `on_error=skip`, or a new folder"
         raise InputError(message, file=planned.folder.url)
     return found
 
 
-def finish(planned: Planned[S], found: S, content: Mapping[str, Any]) -> None:
+def finish(planned: Planned, found: ShardStatistics, content: Mapping[str, Any]) -> None:
     """Write errors and manifest, with `content` about the results; remove what only the steps needed."""
     if planned.unfinished or not storage.exists(planned.folder / MANIFEST):
         shards.write_errors(planned.folder, planned.shards, skipped=found.skipped)
         head = {"version": __version__, "shards": len(planned.shards), "rows": found.rows, "skipped": found.skipped}
         storage.write_json(planned.folder / MANIFEST, {**planned.record, **head, **content})
-    shards.clean(planned.folder, planned.results.folder)
+    shards.clean(planned.folder)

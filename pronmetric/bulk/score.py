@@ -10,18 +10,16 @@ from typing import Any
 from pronmetric.bulk import dedupe, parts, run
 from pronmetric.bulk.job import Job, Step
 from pronmetric.bulk.run import Planned, Track, Work
-from pronmetric.bulk.shards import Results
 from pronmetric.bulk.statistics import ShardStatistics, merge_counts
-from pronmetric.bulk.worker import BUCKET, COLLECT, FOLDER, SCORE, SPREAD
+from pronmetric.bulk.worker import BUCKET, COLLECT, SCORE, SPREAD
 from pronmetric.results.write import counts_entry, system
 
-RESULTS = Results(FOLDER, ShardStatistics.read, ShardStatistics.merge)
 NO_SYSTEM = "(no system)"
 """How rows without a system are shown; in the manifest the name of their system is null."""
 
 
 def score(
-    planned: Planned[ShardStatistics],
+    planned: Planned,
     job: Job,
     connect: Callable[[], AbstractContextManager[Work]],
     *,
@@ -39,7 +37,7 @@ def score(
     return found
 
 
-def _steps(planned: Planned[ShardStatistics], buckets: int) -> Iterator[Step]:
+def _steps(planned: Planned, buckets: int) -> Iterator[Step]:
     """The steps that are not finished."""
     numbers = planned.unfinished
     if not buckets:

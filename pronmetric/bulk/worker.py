@@ -16,7 +16,7 @@ from pronmetric.bulk import dedupe, rows, storage
 from pronmetric.bulk.job import Job
 from pronmetric.bulk.rows import Reader, Row
 from pronmetric.bulk.run import unless_finished
-from pronmetric.bulk.shards import ErrorRows, ShardWriter
+from pronmetric.bulk.shards import SCORES, ErrorRows, ShardWriter
 from pronmetric.bulk.statistics import ShardStatistics, SystemSums
 from pronmetric.bulk.storage import Place
 from pronmetric.errors import PronmetricError
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 SCORE, SPREAD, BUCKET, COLLECT = "score", "spread", "bucket", "collect"
 """What a worker does: score a shard, or with --dedupe the steps of `pronmetric.bulk.dedupe`."""
-FOLDER = "scores"
 Stream = Callable[[Iterable[Text], Counts], Iterator[SegmentScore]]
 
 
@@ -106,7 +105,7 @@ class ShardScorer:
                 do(number)
 
     def _scores(self, number: int) -> Place:
-        return self._folder / FOLDER / self._job.shards[number].name
+        return self._folder / SCORES / self._job.shards[number].name
 
     def _score(self, number: int) -> None:
         self._write(number, self._stream)

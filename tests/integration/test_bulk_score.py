@@ -343,3 +343,9 @@ def test_a_missing_extra_is_named(
     assert main(["bulk", "score", str(write(tmp_path / "in.jsonl", records)), "-o", str(tmp_path / "out")]) == 1
     assert 'bulk needs ray, which is not installed: pip install "pronmetric[ray]"\n' in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", ["align", "prepare"])
+def test_a_removed_command_says_so(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bulk", command, "in.jsonl", "-o", "out"]) == 1
+    assert f"`bulk {command}` was removed in 0.2.0" in capsys.readouterr().err

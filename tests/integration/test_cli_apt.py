@@ -188,8 +188,8 @@ def test_what_is_left_out_is_reported(edit: Edit, capsys: pytest.CaptureFixture[
     result()
     said = capsys.readouterr().err
     assert "equal: words not in any rendering are ignored: ceci ça" in said
-    assert "[dictionary] simliar is not a key of APT; ignored; did you mean similar?" in said
-    assert "[cases] equal is not a key of APT; ignored; it belongs to [dictionary]" in said
+    assert "[dictionary] simliar is not a key of APT; ignored\n" in said
+    assert "[cases] equal is not a key of APT; ignored\n" in said
     assert "[extra] zzz is not a key of APT; ignored\n" in said
     assert "instances with several words on a side, not in the matrix: 1" in said  # dort and cela
     result("--quiet")
@@ -223,39 +223,39 @@ def test_a_tab_in_a_token_breaks_no_table(edit: Edit, folder: Path) -> None:
 
 
 BAD = {
-    "no file": ("apt.ini", "source = src\n", "source = nix\n", "apt.ini:9: [files] source: no such file nix; paths"),
+    "no file": ("apt.ini", "source = src\n", "source = nix\n", "apt.ini: [files] source: no such file nix; paths"),
     "no key": ("apt.ini", "reference = ref\n", "", "apt.ini: [files] reference: is missing; add a line"),
-    "empty key": ("apt.ini", "target = tgt\n", "target =\n", "apt.ini:11: [files] target: is missing; add a line"),
+    "empty key": ("apt.ini", "target = tgt\n", "target =\n", "apt.ini: [files] target: is missing; add a line"),
     "no links": ("apt.ini", "alignment_source_target = src-tgt", "", "[files] alignment_source_target: is missing"),
     "no list": ("apt.ini", "list_source_pronouns = src.list", "", "[files] list_source_pronouns: is missing"),
     "no type": ("apt.ini", "input_type: word", "", "add a line `input_type = word`"),
-    "type": ("apt.ini", "input_type: word", "input_type: words", "apt.ini:15: [files] input_type: expected word or"),
+    "type": ("apt.ini", "input_type: word", "input_type: words", "apt.ini: [files] input_type: expected word or"),
     "twice": (
         "apt.ini",
         "target = tgt\n",
         "target = tgt\ntarget: ref\n",
-        "apt.ini:12: [files] target is also on line 11",
+        "apt.ini:12: [files] target is given twice",
     ),
     "no section": ("apt.ini", "# a comment", "source: x", "apt.ini:1: a key before the first section"),
-    "no value": ("apt.ini", "[cases]", "cases", "apt.ini:24: expected `[section]` or `key = value`, got 'cases'"),
-    "no name": ("apt.ini", "source: en", ": en", "apt.ini:3: expected `[section]` or `key = value`, got ': en'"),
-    "case": ("apt.ini", "1,2,3,4,5,6", "1,2,3,4,5,7", "apt.ini:25: [cases] cases_to_use: expected case numbers from 1"),
+    "no value": ("apt.ini", "[cases]", "cases", "apt.ini:24: expected `[section]` or `key = value`"),
+    "no name": ("apt.ini", "source: en", ": en", "apt.ini:3: expected `[section]` or `key = value`"),
+    "case": ("apt.ini", "1,2,3,4,5,6", "1,2,3,4,5,7", "apt.ini: [cases] cases_to_use: expected case numbers from 1"),
     "case word": ("apt.ini", "1,2,3,4,5,6", "all", "expected case numbers from 1 to 6, got 'all'"),
-    "case twice": ("apt.ini", "1,2,3,4,5,6", "1,2,3,4,5,1", "apt.ini:25: [cases] cases_to_use: case 1 is given twice"),
-    "no case": ("apt.ini", "1,2,3,4,5,6", "", "apt.ini:25: [cases] cases_to_use: is missing"),
+    "case twice": ("apt.ini", "1,2,3,4,5,6", "1,2,3,4,5,1", "apt.ini: [cases] cases_to_use: case 1 is given twice"),
+    "no case": ("apt.ini", "1,2,3,4,5,6", "", "apt.ini: [cases] cases_to_use: is missing"),
     "weights": (
         "apt.ini",
         "0.5, 0, 0",
         "0.5, 0",
-        "apt.ini:26: [cases] weigths_per_case: expected a weight for each of",
+        "apt.ini: [cases] weigths_per_case: expected a weight for each of",
     ),
-    "weight": ("apt.ini", "0.5", "half", "apt.ini:26: [cases] weigths_per_case: expected numbers, got 'half'"),
-    "weight nan": ("apt.ini", "0.5", "nan", "apt.ini:26: [cases] weigths_per_case: expected numbers, got 'nan'"),
+    "weight": ("apt.ini", "0.5", "half", "apt.ini: [cases] weigths_per_case: expected numbers, got 'half'"),
+    "weight nan": ("apt.ini", "0.5", "nan", "apt.ini: [cases] weigths_per_case: expected numbers, got 'nan'"),
     "boolean": (
         "apt.ini",
         "equal: false",
         "equal: maybe",
-        "apt.ini:27: [cases] count_other_as_equal: expected true or",
+        "apt.ini: [cases] count_other_as_equal: expected true or",
     ),
     "multiword": (
         "apt.ini",
@@ -263,7 +263,7 @@ BAD = {
         "matrix: 2",
         "counting_multiword_in_matrix: expected true or false, got '2'",
     ),
-    "length": ("apt.ini", "matrix: 4", "matrix: 0", "apt.ini:32: [output] max_length_matrix: expected a whole number"),
+    "length": ("apt.ini", "matrix: 4", "matrix: 0", "apt.ini: [output] max_length_matrix: expected a whole number"),
     "folder": ("apt.ini", "output_file = out", "output_file = no/out", "no/out.score: the folder no does not exist"),
     "lines": ("ref", "oui\n", "", "ref: 4 lines, but src has 5: expected as many in both"),
     "link lines": ("src-tgt", "0-1 1-1\n", "", "src-tgt: 4 lines, but src has 5: expected as many in both"),

@@ -109,9 +109,6 @@ CALLS: Mapping[str, Sequence[Call]] = {
     "bulk": [
         Call("score in.jsonl -o new", "in.jsonl"),
         Call("score in.parquet -o new", "in.parquet"),
-        Call("align in.jsonl -o new", "in.jsonl"),
-        Call("align in.jsonl -o new --table a", "a"),
-        Call("prepare in.jsonl in.parquet -o new", "in.jsonl in.parquet"),
     ],
     "export": [Call("--onnx model -o new", "model/config.yaml model/model.safetensors")],
     "completion": [],

@@ -67,7 +67,7 @@ class Run:
         self.place, self.skip, self.buckets = storage.place(str(out)), skip, buckets
         self.sources, _ = inputs.find([str(name) for name in names], output=self.place)
         surveyed = inputs.survey(self.sources, FORM.columns)
-        self.plan = run.prepare(self.place, surveyed, SIGNATURE, score.RESULTS, rows=size)
+        self.plan = run.prepare(self.place, surveyed, SIGNATURE, rows=size)
 
     def job(self, during: Callable[[], object]) -> Job:
         return Job(self.place.url, self.sources, self.plan.shards, self.skip, Task(self.buckets, during))
