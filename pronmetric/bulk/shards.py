@@ -22,8 +22,8 @@ from pronmetric.text import strict_json
 if TYPE_CHECKING:
     import pyarrow
 
-SCORES, ERRORS, ERROR_FILE, WAITING = "scores", "errors", "errors.parquet", "dedupe"
-"""Scores; the rows that were skipped, of shards and of all; files that the steps of a run hand on."""
+SCORES, ERRORS, ERROR_FILE = "scores", "errors", "errors.parquet"
+"""Scores; the rows that were skipped, of shards and of all."""
 _KEY = b"pronmetric.shard"
 _GROUP = 4096  # rows in memory before they are written
 _READERS = 16
@@ -177,9 +177,8 @@ def _write_errors(target: Place, parts: Iterable[list[dict[str, Any]]]) -> None:
 
 
 def clean(folder: Place) -> None:
-    """Remove partial files, the files that `write_errors` merged, and those that steps hand on."""
+    """Remove partial files, and the files that `write_errors` merged."""
     for part in (folder, folder / SCORES, folder / ERRORS):
         storage.remove_partial(part)
-    for part in (folder / ERRORS, folder / WAITING):
-        if storage.exists(part):
-            part.system.rm(part.path, recursive=True)
+    if storage.exists(folder / ERRORS):
+        folder.system.rm((folder / ERRORS).path, recursive=True)

@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from pronmetric.bulk import cluster, inputs, parts, rows, run, score, storage
+from pronmetric.bulk import cluster, inputs, rows, run, score, storage
 from pronmetric.bulk.inputs import Source, Surveyed
-from pronmetric.bulk.job import Job, Step
+from pronmetric.bulk.job import Job
 from pronmetric.bulk.plan import Shard
 from pronmetric.bulk.rows import Form, Reader
 from pronmetric.bulk.run import Planned, Track, Work
@@ -91,9 +91,6 @@ SCORE_EPILOG = f"""output:
 
 {SHARDS}
 
---dedupe first cuts the texts of all rows into buckets by their hash, and scores each distinct text of a bucket once.
-OUT then holds the texts until the end.
-
 The interval of a system is that of `score`: over documents where all its records have a "doc", else over segments.
 
 examples:
@@ -105,7 +102,6 @@ class ScoreFlags(Flags):
     """What is scored, and by which model."""
 
     files: InputFlags = part(InputFlags)
-    dedupe: bool = switch(help="encode each distinct text once for all shards, not once for each shard")
     context: str | None = flag(choices=[GIVEN, NONE], help="none ignores the contexts (default: given)")
     source_lang: str | None = flags.source_lang_flag()
     workers: WorkerFlags = part(WorkerFlags)
@@ -132,13 +128,12 @@ def run_score(task: ScoreFlags) -> None:
     planned = run.prepare(folder, surveyed, signed, rows=task.files.shard_rows)
     first = rows.first_good(Reader(sources, form), planned.shards, CHECKED_LINES)
     check_texts({"the first rows": [row.text.text for row in first]}, language, note, strict=False)
-    buckets = parts.buckets(inputs.rows_of(surveyed)) if task.dedupe else 0
     gpus = math.ceil(task.workers.gpus_per_worker or 0)
     worker = _worker_model(model, gpus)
-    scoring = Scoring(worker, context, model.batch_size, buckets, str(signed), with_source, evidence)
+    scoring = Scoring(worker, context, model.batch_size, str(signed), with_source, evidence)
     job = Job(folder.url, sources, planned.shards, task.files.skips, scoring)
     connect, track = _connect(task.workers, planned, note)
-    _print_scores(score.score(planned, job, connect, buckets=buckets, track=track), note)
+    _print_scores(score.score(planned, job, connect, track=track), note)
     note(f"signature: {signed}")
 
 
@@ -211,16 +206,12 @@ def _connect(
 
 
 @contextmanager
-def _track(shards: Sequence[Shard], quiet: bool, step: Step) -> Iterator[Callable[[int], None]]:
-    """Progress of a step, by rows, with the number of shards; of buckets by their number."""
-    if step.buckets:
-        with output.bar(quiet, total=len(step.numbers), label=step.name, unit="buckets") as bar:
-            yield lambda _: bar.update(1)
-        return
+def _track(shards: Sequence[Shard], quiet: bool, numbers: Sequence[int]) -> Iterator[Callable[[int], None]]:
+    """Progress by rows, with the number of shards."""
     sizes = [shard.stop - shard.start for shard in shards]
-    left = sum(sizes[number] for number in step.numbers)
-    done = len(shards) - len(step.numbers)
-    with output.bar(quiet, total=sum(sizes), label=step.name, unit="rows", done=sum(sizes) - left) as bar:
+    left = sum(sizes[number] for number in numbers)
+    done = len(shards) - len(numbers)
+    with output.bar(quiet, total=sum(sizes), label="score", unit="rows", done=sum(sizes) - left) as bar:
 
         def advance(number: int) -> None:
             nonlocal done

@@ -13,8 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pronmetric.alignment.counts import files as source_files
-from pronmetric.bulk import parts as buckets
-from pronmetric.bulk import run, shards
+from pronmetric.bulk import run
 from pronmetric.cli.main import main
 from pronmetric.signature import Signature
 from tests.tools.row_files import parts, write
@@ -23,7 +22,7 @@ Bulk = Callable[..., int]
 
 
 @pytest.fixture
-def bulk(serial: list[tuple[str, int]], tiny_checkpoint: Callable[..., Path]) -> Bulk:
+def bulk(serial: list[int], tiny_checkpoint: Callable[..., Path]) -> Bulk:
     """Runs `bulk score` with the tiny checkpoint; gives the exit code."""
 
     def call(*argv: str | Path) -> int:
@@ -110,7 +109,7 @@ def test_each_distinct_text_of_a_shard_is_encoded_once(
 
 def test_a_stopped_run_goes_on_at_the_first_unfinished_shard(
     bulk: Bulk,
-    serial: list[tuple[str, int]],
+    serial: list[int],
     tmp_path: Path,
     records: list[dict[str, Any]],
     capsys: pytest.CaptureFixture[str],
@@ -126,72 +125,13 @@ def test_a_stopped_run_goes_on_at_the_first_unfinished_shard(
         path.rename(path.with_name(f".{path.name}.01234567.part"))
     serial.clear()
     assert bulk(*call) == 0
-    assert serial == [("score", 1), ("score", 3)]
+    assert serial == [1, 3]
     printed = capsys.readouterr()
     assert printed.out == first and "3 of 5 shards are finished" in printed.err
     assert parts(tmp_path / "out" / "scores") == whole
     assert len(list((tmp_path / "out" / "scores").iterdir())) == 5
     serial.clear()
     assert bulk(*call) == 0 and serial == []
-
-
-@pytest.mark.parametrize("flags", [[], ["--source-lang", "de"]])
-def test_dedupe_encodes_each_distinct_text_once_for_all_shards(
-    bulk: Bulk,
-    serial: list[tuple[str, int]],
-    tmp_path: Path,
-    records: list[dict[str, Any]],
-    monkeypatch: pytest.MonkeyPatch,
-    flags: list[str],
-) -> None:
-    monkeypatch.setattr(buckets, "BUCKET", 20)  # three buckets
-    rows_in = [{**one, "source": "Sie sah ihn.", "source_context": ["Er kam."]} for one in records]
-    source = write(tmp_path / "in.jsonl", [*rows_in[:40], {"id": "bad"}, *rows_in[:15]])
-    call = [source, "--shard-rows", "12", "--on-error", "skip", *flags]
-    assert bulk(*call, "-o", tmp_path / "plain") == 0
-    serial.clear()
-    assert bulk(*call, "-o", tmp_path / "out", "--dedupe") == 0
-    steps = {"spread": 5, "bucket": 3, "collect": 5}
-    assert serial == [(step, number) for step, count in steps.items() for number in range(count)]
-    plain, found = parts(tmp_path / "plain" / "scores"), parts(tmp_path / "out" / "scores")
-    for one, other in zip(found, plain, strict=True):
-        assert one["score"] == pytest.approx(other["score"], abs=1e-5)
-        same = ("row", "id", "system", "words", *(["missing", "surplus"] if flags else []))
-        assert [one[name] for name in same] == [other[name] for name in same]
-        assert [p["start"] for p in one["pronouns"]] == [p["start"] for p in other["pronouns"]]
-    told, before = manifest(tmp_path / "out"), manifest(tmp_path / "plain")
-    texts = {json.dumps([one["context"], one["text"]]) for one in rows_in[:40]}
-    assert told["counts"]["encoded"] <= len(texts) < before["counts"]["encoded"]
-    assert (told["rows"], told["skipped"]) == (56, 1)
-    assert not (tmp_path / "out" / "dedupe").exists() and (tmp_path / "out" / "errors.parquet").exists()
-    assert bulk(*call, "-o", tmp_path / "out") == 0  # nothing is left to do; the manifest stays
-    assert manifest(tmp_path / "out") == told
-
-
-def test_dedupe_goes_on_where_it_was_stopped(
-    bulk: Bulk,
-    serial: list[tuple[str, int]],
-    tmp_path: Path,
-    records: list[dict[str, Any]],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr(buckets, "BUCKET", 20)
-    source = write(tmp_path / "in.jsonl", [*records[:40], {"id": "bad"}])
-    call = [source, "-o", tmp_path / "out", "--shard-rows", "12", "--dedupe"]
-    assert bulk(*call) == 1
-    assert capsys.readouterr().err.count(":41: the key") == 1 and serial == [("spread", k) for k in range(3)]
-    serial.clear()
-    monkeypatch.setattr(shards, "clean", lambda *_: None)
-    assert bulk(*call, "--on-error", "skip") == 0
-    assert serial[0] == ("spread", 3) and [step for step, _ in serial].count("bucket") == 3
-    before = parts(tmp_path / "out" / "scores")
-    (tmp_path / "out" / "dedupe" / "scored" / "000001.arrow").unlink()
-    (tmp_path / "out" / "scores" / "part-000002.parquet").unlink()
-    serial.clear()
-    assert bulk(*call, "--on-error", "skip") == 0
-    assert serial == [("bucket", 1), ("collect", 2)]
-    assert parts(tmp_path / "out" / "scores") == before
 
 
 @pytest.mark.parametrize("change", ["--context none", "--shard-rows 9", "input"])
@@ -209,7 +149,7 @@ def test_a_folder_of_another_run_is_refused(
 
 def test_a_bad_row_is_an_error_or_is_skipped(
     bulk: Bulk,
-    serial: list[tuple[str, int]],
+    serial: list[int],
     tmp_path: Path,
     records: list[dict[str, Any]],
     capsys: pytest.CaptureFixture[str],
@@ -218,7 +158,7 @@ def test_a_bad_row_is_an_error_or_is_skipped(
     call = [source, "-o", tmp_path / "out", "--shard-rows", "4"]
     assert bulk(*call) == 1
     assert capsys.readouterr().err.endswith(f'pronmetric: error: {source}:10: "text" must be a string, got null\n')
-    assert serial == [("score", 0), ("score", 1)] and not (tmp_path / "out" / "manifest.json").exists()
+    assert serial == [0, 1] and not (tmp_path / "out" / "manifest.json").exists()
     assert bulk(*call, "--on-error", "skip") == 0
     assert "bad rows skipped, see errors.parquet: 1 of 13" in capsys.readouterr().err
     (bad,) = pq.read_table(tmp_path / "out" / "errors.parquet").to_pylist()
@@ -299,7 +239,7 @@ def test_missing_pronouns_are_counted_by_the_source(
 
 
 def test_other_weights_on_a_worker_are_refused(
-    serial: list[tuple[str, int]],
+    serial: list[int],
     tmp_path: Path,
     records: list[dict[str, Any]],
     tiny_checkpoint: Callable[..., Path],

@@ -166,14 +166,14 @@ class Full:
     def worker(self, job: Job) -> Full:
         return self
 
-    def work(self, step: str, number: int) -> None:
+    def work(self, number: int) -> None:
         with storage.atomic(storage.place(str(self.target))):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def test_a_worker_names_the_file_that_a_full_disk_broke(tmp_path: Path) -> None:
     job = Job(str(tmp_path), [], [], False, Full(tmp_path / "a"))
-    said = cluster._Worker(job, "score")({"item": np.array([4])})
+    said = cluster._Worker(job)({"item": np.array([4])})
     assert said == {"number": [4], "error": [f"{tmp_path / 'a'}: No space left on device"]}
     assert list(tmp_path.iterdir()) == []
 
