@@ -59,7 +59,7 @@ class PronounMetric:
             vary by some thousandths. "int8" is for the CPU: the encoder is quantised here (some seconds), and scores
             are some thousandths from those in fp32.
         gpus: number of GPUs, 0 for the CPU; None uses one of CUDA if available. Apple's is used only where 1 is given.
-        source_lang: language of the sources, or a file of `pronmetric train-source`: missing and surplus pronouns of
+        source_lang: language of the sources, or a file of `pronmetric baseline counts`: missing and surplus pronouns of
             texts are counted by their sources. It does not affect scores.
         no_source: sources of texts are ignored; else they affect scores if the checkpoint has a reader of sources.
 

@@ -61,9 +61,10 @@ COMMANDS = {
     "rerank --scores": ["rerank", "--mbr", "--nbest", "nbest.txt", "--scores", BAD, "--weight", "0.5", *OUT],
     "rerank --docids": ["rerank", "--nbest", "nbest.txt", "--docids", BAD, *OUT],
     "rerank -r": ["rerank", "--nbest", "nbest.txt", "-r", BAD, *OUT],
-    "apt": ["apt", "apt.ini", *OUT],
-    "apt --compat": ["apt", "apt.ini", "--compat", *OUT],
+    "apt": ["baseline", "apt", "apt.ini", *OUT],
+    "apt --compat": ["baseline", "apt", "apt.ini", "--compat", *OUT],
     "autoprf": [
+        "baseline",
         "autoprf",
         "--reference",
         "reference",
@@ -74,7 +75,16 @@ COMMANDS = {
         *OUT,
     ],
     "autoprf --compat": [
-        *("autoprf", "--reference", "reference", "--candidate", "candidate", "--documents", "documents.txt"),
+        *(
+            "baseline",
+            "autoprf",
+            "--reference",
+            "reference",
+            "--candidate",
+            "candidate",
+            "--documents",
+            "documents.txt",
+        ),
         *("--compat", *OUT),
     ],
 }
