@@ -244,7 +244,7 @@ def test_a_table_of_an_older_version_is_refused(model: list[str], capsys: pytest
 
 
 @pytest.mark.usefixtures("texts")
-def test_train_source_writes_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_baseline_counts_writes_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["baseline", "counts", "--source-lang", "xx", "--parallel", "s", "a", "b", "-o", "xx.npz"]
     assert main(flags) == 0
     assert source_files.load("xx.npz").language == "xx"
@@ -255,7 +255,7 @@ def test_train_source_writes_a_table(capsys: pytest.CaptureFixture[str]) -> None
     assert "give --parallel, --wmt-dir, or both" in capsys.readouterr().err
 
 
-def test_train_source_leaves_out_the_test_sets_of_prepare(
+def test_baseline_counts_leaves_out_the_test_sets_of_prepare(
     tmp_path: Path, wmt_sample: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:  # its only test set is de-en of WMT23
     flags = ["baseline", "counts", "--source-lang", "de", "--wmt-dir", str(wmt_sample), "-o", str(tmp_path / "de.npz")]
