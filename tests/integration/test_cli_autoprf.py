@@ -139,7 +139,7 @@ def test_wrong_flags_exit_2(capsys: pytest.CaptureFixture[str], flags: list[str]
     with pytest.raises(SystemExit) as caught:
         main([*ARGS, *flags])
     assert caught.value.code == 2
-    assert "usage: pronmetric baseline autoprf" in capsys.readouterr().err
+    assert "usage: pronmetric baseline" in capsys.readouterr().err
 
 
 def test_all_files_must_be_named(capsys: pytest.CaptureFixture[str]) -> None:
