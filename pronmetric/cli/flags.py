@@ -97,7 +97,7 @@ def source_lang_flag(group: str | None = None) -> Any:
     return flag(
         group=group,
         metavar="LANG|FILE",
-        help="language of the source (of -s, -d, or of the records), or a table that `pronmetric train-source` wrote: "
+        help="language of the source (of -s, -d, or of the records), or a table of `pronmetric baseline counts`: "
         "missing and surplus pronouns are counted by the source; scores do not change",
     )
 

@@ -109,12 +109,12 @@ def edit(folder: Path) -> Edit:
 
 
 def result(*flags: str) -> dict[str, object]:
-    assert main(["apt", "apt.ini", "--to_json", "out.json", *flags]) == 0
+    assert main(["baseline", "apt", "apt.ini", "--to_json", "out.json", *flags]) == 0
     return json.loads(Path("out.json").read_text(encoding="utf-8"))
 
 
 def test_score_and_files(folder: Path) -> None:
-    command = [sys.executable, "-m", "pronmetric.cli.main", "apt", "apt.ini", "--to_json", "out.json"]
+    command = [sys.executable, "-m", "pronmetric.cli.main", "baseline", "apt", "apt.ini", "--to_json", "out.json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     signature = (
         "metric:apt|cases:1,2,3,4,5,6|weights:1,0.5,0,0,0,0|list:yes|equal:yes|similar:yes|repair:yes|"
@@ -208,7 +208,7 @@ def test_no_instance_no_score(folder: Path, capsys: pytest.CaptureFixture[str]) 
 def test_without_an_output_file_nothing_is_written(edit: Edit, folder: Path, capsys) -> None:
     edit("apt.ini", "output_file = out", "output_file =")
     before = sorted(folder.iterdir())
-    assert main(["apt", "apt.ini"]) == 0
+    assert main(["baseline", "apt", "apt.ini"]) == 0
     assert capsys.readouterr().out == SUMMARY
     assert sorted(folder.iterdir()) == before
 
@@ -310,7 +310,7 @@ def test_no_input_is_overwritten(edit: Edit, folder: Path, capsys: pytest.Captur
 def refused(folder: Path, capsys: pytest.CaptureFixture[str], said: str) -> None:
     """Exit code 1, one line that says it, and nothing written."""
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    assert main(["apt", "apt.ini", "--to_json", "out.json"]) == 1
+    assert main(["baseline", "apt", "apt.ini", "--to_json", "out.json"]) == 1
     out, err = capsys.readouterr()
     assert out == "" and err.startswith("pronmetric: error: ") and err.count("\n") == 1
     assert said in err
@@ -318,16 +318,16 @@ def refused(folder: Path, capsys: pytest.CaptureFixture[str], said: str) -> None
 
 
 def test_no_configuration(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["apt", "nix.ini"]) == 1
+    assert main(["baseline", "apt", "nix.ini"]) == 1
     assert capsys.readouterr().err == "pronmetric: error: nix.ini: no such file\n"
 
 
 @pytest.mark.parametrize("argv", [[], ["apt.ini", "more.ini"], ["apt.ini", "--compact"], ["apt.ini", "--to_json"]])
 def test_wrong_flags(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
-        main(["apt", *argv])
+        main(["baseline", "apt", *argv])
     assert end.value.code == 2
-    assert "usage: pronmetric apt" in capsys.readouterr().err
+    assert "usage: pronmetric baseline" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("folder")
