@@ -1,7 +1,8 @@
 """MkDocs hooks: help texts in pages, and one word at each fence.
 
-The line `<!-- help: VERB -->` of a page becomes the output of `pronmetric VERB --help`. A second word at a fence
-(```` ```bash needs-wmt ````) tells the tests how to run the block; MkDocs takes one word only, so it is removed.
+The line `<!-- help: VERB -->` or `<!-- help: VERB COMMAND -->` of a page becomes the output of `--help`. A second word
+at a fence (```` ```bash needs-wmt ````) tells the tests how to run the block; MkDocs takes one word only, so it is
+removed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import re
 from typing import Any
 
-HELP = re.compile(r"^<!-- help: (\w+) -->$", re.MULTILINE)
+HELP = re.compile(r"^<!-- help: ([\w -]+) -->$", re.MULTILINE)
 OPEN = re.compile(r"```|<code>(?:bash|python) (?:needs|setup)")
 FENCE = re.compile(r"^([ ]*```\w+)[ ]+[\w-]+[ ]*$", re.MULTILINE)
 
@@ -33,12 +34,12 @@ def on_page_content(html: str, **_: Any) -> str:
     return html
 
 
-def help_of(verb: str) -> str:
+def help_of(command: str) -> str:
     """The help text of a command, 100 columns wide."""
     from pronmetric.cli.main import main
 
     printed = io.StringIO()
     os.environ["COLUMNS"] = "100"
     with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
-        main([verb, "--help"])
+        main([*command.split(), "--help"])
     return printed.getvalue()

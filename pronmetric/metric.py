@@ -54,12 +54,11 @@ class PronounMetric:
     Args:
         loaded: the checkpoint; its model is moved and converted in place.
         place: the checkpoint's name and folder.
-        precision: "32", "bf16", "16" or "int8"; None is bf16 on a GPU of CUDA that computes in it, else "32". In fp32
+        precision: "32", "bf16" or "16"; None is bf16 on a GPU of CUDA that computes in it, else "32". In fp32
             a score is the same to 1e-5 whatever the batch, the other texts and the hardware; in bf16 and fp16 it may
-            vary by some thousandths. "int8" is for the CPU: the encoder is quantised here (some seconds), and scores
-            are some thousandths from those in fp32.
+            vary by some thousandths.
         gpus: number of GPUs, 0 for the CPU; None uses one of CUDA if available. Apple's is used only where 1 is given.
-        source_lang: language of the sources, or a file of `pronmetric train-source`: missing and surplus pronouns of
+        source_lang: language of the sources, or a file of `pronmetric baseline counts`: missing and surplus pronouns of
             texts are counted by their sources. It does not affect scores.
         no_source: sources of texts are ignored; else they affect scores if the checkpoint has a reader of sources.
 

@@ -129,18 +129,10 @@ def bert_config() -> dict[str, Any]:
 
 
 @pytest.fixture
-def mpnet_config() -> dict[str, Any]:
+def mpnet_config(bert_config: dict[str, Any]) -> dict[str, Any]:
     """The architecture of `small_mpnet`."""
-    return {
-        "model_type": "mpnet",
-        "vocab_size": 100,
-        "hidden_size": 48,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "intermediate_size": 96,
-        "max_position_embeddings": 162,
-        "pad_token_id": 1,
-    }
+    own = {"model_type": "mpnet", "num_hidden_layers": 2, "max_position_embeddings": 162, "pad_token_id": 1}
+    return bert_config | own
 
 
 @pytest.fixture

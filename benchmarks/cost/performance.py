@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -96,16 +96,16 @@ class _Metric:
     def __init__(self, metric: Any) -> None:
         self.metric, self.config = metric, metric.config["encoder"]
         self.forward_seconds = 0.0
-        forward = metric.inference.forward
+        compute_all = metric.inference.map
 
-        def timed(batches: Sequence[Any]) -> Iterator[Any]:
+        def timed(batches: Sequence[Any], compute: Callable[..., Any]) -> Iterator[Any]:
             start = time.process_time()
-            for out in forward(batches):
+            for out in compute_all(batches, compute):
                 self.forward_seconds += time.process_time() - start
                 yield out
                 start = time.process_time()
 
-        metric.inference.forward = timed
+        metric.inference.map = timed
 
     @property
     def parameters(self) -> int:

@@ -75,14 +75,15 @@ def score(paths: list[str], folder: Path, model: str | None, precision: str) -> 
     return time.process_time() - start
 
 
+@torch.inference_mode()
 def forward(metric: PronounMetric, rows: list[Encoded]) -> float:
-    """CPU seconds of the model alone, on batches that are ready."""
+    """CPU seconds of the model alone, on rows that are ready."""
     from pronmetric.data.collate import cut_batches
     from pronmetric.scoring.inference import BATCH_PIECES, BATCH_SIZE
 
     batches = list(cut_batches(rows, pieces=BATCH_SIZE["cpu"] * BATCH_PIECES))
     start = time.process_time()
-    for _ in metric.inference.forward(batches):
+    for _ in metric.inference.map(batches, lambda model, collator, batch: model(collator.pad(batch))):
         pass
     return time.process_time() - start
 

@@ -17,6 +17,7 @@ import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -101,10 +102,11 @@ def measure(served: Served, path: str, clients: int, seconds: float) -> dict[str
 def measure_model(model: str, seconds: float) -> dict[str, Any]:
     """All rows of a model."""
     with serving("--model", model, "--rate", 0, "--gpus", 0, "--quiet") as served:
-        for path in KINDS:
-            ask(connect(served.address), path, body_of(path, 0))  # the first request is slower
+        with closing(connect(served.address)) as connection:
+            for path in KINDS:
+                ask(connection, path, body_of(path, 0))  # the first request is slower
+            told = ask(connection, "/health")["signature"]
         runs = [measure(served, path, clients, seconds) for path in KINDS for clients in CLIENTS]
-        told = ask(connect(served.address), "/health")["signature"]
     weights = next(field.removeprefix("weights:") for field in told.split("|") if field.startswith("weights:"))
     return {"model": model, "weights": weights, "runs": runs}
 

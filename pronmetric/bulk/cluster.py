@@ -7,13 +7,13 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pronmetric.bulk.job import Job, Step
+from pronmetric.bulk.job import Job
 from pronmetric.errors import MissingExtra, PronmetricError
 
 # Read by Ray when it is imported: no telemetry, no progress bars or notices of its own. Workers have the priority of
@@ -58,8 +58,8 @@ class _Size:
 
 
 @contextmanager
-def connect(pool: Pool) -> Iterator[Callable[[Job, Step], Iterator[int]]]:
-    """Start or join a Ray; gives a function that does a step and yields the number of each finished shard or bucket.
+def connect(pool: Pool) -> Iterator[Callable[[Job, Sequence[int]], Iterator[int]]]:
+    """Start or join a Ray; gives a function that does shards and yields the number of each finished one.
 
     A local Ray is shut down at the end, whatever happens.
 
@@ -71,7 +71,7 @@ def connect(pool: Pool) -> Iterator[Callable[[Job, Step], Iterator[int]]]:
         try:
             with _no_stderr(), _same_handlers():
                 size = _start(ray, pool, folder)
-            yield lambda job, step: _work(ray, job, step, pool, size)
+            yield lambda job, numbers: _work(ray, job, numbers, pool, size)
         finally:
             ray.shutdown()
 
@@ -159,13 +159,13 @@ def _no_stderr() -> Iterator[None]:
 class _Worker:
     """The worker as Ray Data calls it; errors of the input come back as rows, so that they reach the user whole."""
 
-    def __init__(self, job: Job, step: str) -> None:
-        self._worker, self._step = job.task.worker(job), step
+    def __init__(self, job: Job) -> None:
+        self._worker = job.task.worker(job)
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[Any]]:
         (number,), error = batch["item"].tolist(), ""
         try:
-            self._worker.work(self._step, number)
+            self._worker.work(number)
         except PronmetricError as failed:
             error = str(failed)
         except OSError as failed:
@@ -173,8 +173,8 @@ class _Worker:
         return {"number": [number], "error": [error]}
 
 
-def _work(ray: Any, job: Job, step: Step, pool: Pool, size: _Size) -> Iterator[int]:
-    """Do a step on Ray's workers; the numbers of the shards or buckets as they are finished, in any order.
+def _work(ray: Any, job: Job, numbers: Sequence[int], pool: Pool, size: _Size) -> Iterator[int]:
+    """Do shards on Ray's workers; their numbers as they are finished, in any order.
 
     A worker or node that dies is replaced, and its work is given to others.
     """
@@ -183,15 +183,14 @@ def _work(ray: Any, job: Job, step: Step, pool: Pool, size: _Size) -> Iterator[i
     context.print_on_execution_start = False
     context.execution_no_progress_timeout_s = -1  # a shard may take hours, and so may a cluster until it has room
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # errors are raised
-    number = len(step.numbers)
-    most = min(size.most or number, number)
+    total = len(numbers)
+    most = min(size.most or total, total)
     workers = ray.data.ActorPoolStrategy(
         min_size=min(size.least, most), max_size=most, max_tasks_in_flight_per_actor=_AHEAD
     )
-    gpus = pool.gpus if step.gpu else 0
-    resources = {"num_cpus": size.cores, **({"num_gpus": gpus} if gpus else {})}
-    todo = ray.data.from_items(list(step.numbers), override_num_blocks=number)
-    worker = {"fn_constructor_kwargs": {"job": job, "step": step.name}, "batch_size": 1, "compute": workers}
+    resources = {"num_cpus": size.cores, **({"num_gpus": pool.gpus} if pool.gpus else {})}
+    todo = ray.data.from_items(list(numbers), override_num_blocks=total)
+    worker = {"fn_constructor_kwargs": {"job": job}, "batch_size": 1, "compute": workers}
     try:
         for row in todo.map_batches(_Worker, **worker, **resources).iter_rows():
             if row["error"]:

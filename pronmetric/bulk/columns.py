@@ -55,13 +55,12 @@ def _is_string_list(kind: pyarrow.DataType) -> bool:
     return bool(types.is_null(kind) or (lists and _is_string(kind.value_type)))
 
 
-def _is_integer(kind: pyarrow.DataType) -> bool:
+def _is_id(kind: pyarrow.DataType) -> bool:
     import pyarrow.types as types
 
-    return bool(types.is_integer(kind) or types.is_null(kind))
+    return bool(_is_string(kind) or types.is_integer(kind))
 
 
 STRINGS = Kind("strings", _is_string)
 STRING_LISTS = Kind("lists of strings", _is_string_list)
-INTEGERS = Kind("integers", _is_integer)
-IDS = Kind("strings or integers", lambda kind: _is_string(kind) or _is_integer(kind))
+IDS = Kind("strings or integers", _is_id)

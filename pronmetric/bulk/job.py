@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from pronmetric.bulk.inputs import Source
 from pronmetric.bulk.plan import Shard
 
 
-class Step(NamedTuple):
-    """Shards or buckets to work on, by their numbers. gpu: the work uses a GPU, if workers have one."""
-
-    name: str
-    numbers: Sequence[int]
-    buckets: bool = False
-    gpu: bool = False
-
-
 class Worker(Protocol):
     """Works on shards; made once in each process."""
 
-    def work(self, step: str, number: int) -> None:
-        """Do one step for one shard or bucket, unless its file is there.
+    def work(self, number: int) -> None:
+        """Do a shard, unless its file is there.
 
         Raises:
             PronmetricError: a bad row, unless bad rows are skipped; or the worker lacks something.

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import IO, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import IO, Any, NamedTuple
 
 from pronmetric.bulk import inputs, storage
 from pronmetric.bulk.columns import IDS, STRING_LISTS, STRINGS, Columns
@@ -21,8 +20,6 @@ from pronmetric.text.entry import Entry, parse
 
 SHOWN = 1000  # characters of a bad row that are kept
 _BATCH = 1024
-R = TypeVar("R")
-Made = TypeVar("Made", covariant=True)
 
 
 class Row(NamedTuple):
@@ -48,34 +45,25 @@ class BadRow(NamedTuple):
         return str(self.error).removeprefix(f"{self.error.file}:{self.error.line}: ")
 
 
-class Parse(Protocol[Made]):
-    """Makes a row of the value of a record; raises InputError for a bad one."""
-
-    def __call__(self, value: Any, *, file: str, line: int) -> Made:
-        """The row; `line` is its number in the file from 1."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Form(Generic[R]):
-    """The form of rows: their columns, and the function that reads a record."""
+class Form(NamedTuple):
+    """The form of rows: their columns, and the function that makes a row of the value of a record."""
 
     columns: Columns
-    parse: Parse[R]
+    parse: Callable[..., Row]
 
 
-class Reader(Generic[R]):
+class Reader:
     """Reads the rows of shards.
 
     Compressed JSONL is unpacked only once, whatever the number of shards, if they come in the order of the plan.
     """
 
-    def __init__(self, sources: Sequence[Source], form: Form[R]) -> None:
+    def __init__(self, sources: Sequence[Source], form: Form) -> None:
         self._sources, self._form = sources, form
         self._open: tuple[int, int, IO[bytes]] | None = None  # number of the file, its next line, its stream
 
-    def read(self, shard: Shard, *, only: Collection[int] | None = None) -> Generator[R | BadRow, None, None]:
-        """The rows of a shard, in order; `only`: those with these numbers in the file, from 1.
+    def read(self, shard: Shard) -> Generator[Row | BadRow, None, None]:
+        """The rows of a shard, in order.
 
         Raises:
             InputError: the file has changed since it was found, cannot be read, or has fewer rows.
@@ -87,12 +75,11 @@ class Reader(Generic[R]):
         last = shard.start
         try:
             inputs.check_version(source)
-            values = self._lines(shard, source) if source.format == JSONL else _parquet(shard, source, names, only)
+            values = self._lines(shard, source) if source.format == JSONL else _parquet(shard, source, names)
             with closing(values):
                 for number, value in values:
                     last = number
-                    if only is None or number in only:
-                        yield self._row(number, value, source)
+                    yield self._row(number, value, source)
             inputs.check_version(source)
         except (pyarrow.ArrowException, OSError) as error:
             inputs.check_version(source)  # the reason, if that is it
@@ -100,7 +87,7 @@ class Reader(Generic[R]):
                 f"the rows from {last + 1} on cannot be read ({inputs.first_line(error)}); fetch or write it again"
             )
             raise InputError(message, file=source.name) from None
-        if only is None and last < shard.stop:
+        if last < shard.stop:
             raise InputError(f"ends at row {last}, before row {shard.stop}; {inputs.CHANGED}", file=source.name)
 
     def close(self) -> None:
@@ -109,7 +96,7 @@ class Reader(Generic[R]):
             self._open[2].close()
             self._open = None
 
-    def _row(self, number: int, found: Any, source: Source) -> R | BadRow:
+    def _row(self, number: int, found: Any, source: Source) -> Row | BadRow:
         try:
             if isinstance(found, UnicodeDecodeError):
                 raise InputError(f"not UTF-8 ({found.reason})", file=source.name, line=number)
@@ -153,7 +140,7 @@ class Reader(Generic[R]):
         return shard.line, raw
 
 
-def check_first(surveyed: Sequence[Surveyed], form: Form[R]) -> None:
+def check_first(surveyed: Sequence[Surveyed], form: Form) -> None:
     """Read the first row of each file.
 
     Raises:
@@ -169,9 +156,9 @@ def check_first(surveyed: Sequence[Surveyed], form: Form[R]) -> None:
             reader.close()
 
 
-def first_good(reader: Reader[R], shards: Sequence[Shard], number: int) -> list[R]:
+def first_good(reader: Reader, shards: Sequence[Shard], number: int) -> list[Row]:
     """The first good rows, at most `number`; errors as in `Reader.read`."""
-    first: list[R] = []
+    first: list[Row] = []
     for shard in shards:
         with closing(reader.read(shard)) as found:
             first += islice((row for row in found if not isinstance(row, BadRow)), number - len(first))
@@ -181,7 +168,7 @@ def first_good(reader: Reader[R], shards: Sequence[Shard], number: int) -> list[
     return first
 
 
-def accept(rows: Iterable[R | BadRow], *, skip: bool, leave_out: Callable[[BadRow], object]) -> Iterator[R]:
+def accept(rows: Iterable[Row | BadRow], *, skip: bool, leave_out: Callable[[BadRow], object]) -> Iterator[Row]:
     """The good rows. skip: bad ones are passed to `leave_out`; else the first one raises its error."""
     for row in rows:
         if not isinstance(row, BadRow):
@@ -192,7 +179,7 @@ def accept(rows: Iterable[R | BadRow], *, skip: bool, leave_out: Callable[[BadRo
             raise row.error
 
 
-def to_score(*, with_source: bool | None) -> Form[Row]:
+def to_score(*, with_source: bool | None) -> Form:
     """The form of rows to score; `with_source` as for `text_of`."""
     kinds = {
         "id": IDS,
@@ -241,13 +228,8 @@ def _shown(value: Any) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _parquet(
-    shard: Shard, source: Source, names: Collection[str], only: Collection[int] | None
-) -> Generator[tuple[int, Any], None, None]:
-    """The rows of a shard with their numbers from 1; of the file only the row groups that it overlaps are read.
-
-    Batches without a row of `only` are left out.
-    """
+def _parquet(shard: Shard, source: Source, names: Collection[str]) -> Generator[tuple[int, Any], None, None]:
+    """The rows of a shard with their numbers from 1; of the file only the row groups that it overlaps are read."""
     import pyarrow.parquet as pq
 
     where = storage.place(source.url)
@@ -263,7 +245,7 @@ def _parquet(
         columns = [name for name in names if name in parquet.schema_arrow.names]
         for batch in parquet.iter_batches(_BATCH, row_groups=groups, columns=columns):
             begin, end = max(first, shard.start), min(first + len(batch), shard.stop)
-            if begin < end and (only is None or any(number in only for number in range(begin + 1, end + 1))):
+            if begin < end:
                 part = batch.slice(begin - first, end - begin)
                 yield from enumerate(_values(part), start=begin + 1)
             first += len(batch)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any
 
 from pronmetric.bulk import inputs, plan, shards, storage
 from pronmetric.bulk.inputs import Surveyed
-from pronmetric.bulk.job import Job, Step
+from pronmetric.bulk.job import Job
 from pronmetric.bulk.plan import Shard
-from pronmetric.bulk.shards import Results, S
+from pronmetric.bulk.statistics import ShardStatistics
 from pronmetric.bulk.storage import Place
 from pronmetric.errors import InputError
 from pronmetric.signature import Signature
@@ -19,19 +19,17 @@ from pronmetric.version import __version__
 
 MANIFEST = "manifest.json"
 
-Work = Callable[[Job, Step], Iterator[int]]
-Track = Callable[[Step], AbstractContextManager[Callable[[int], object]]]
+Work = Callable[[Job, Sequence[int]], Iterator[int]]
+Track = Callable[[Sequence[int]], AbstractContextManager[Callable[[int], object]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Planned(Generic[S]):
-    """A run: its folder, inputs, shards and results, and the names of the shards that are finished."""
+class Planned:
+    """A run: its folder, plan and shards, and the names of the shards that are finished."""
 
     folder: Place
-    surveyed: Sequence[Surveyed]
     record: dict[str, Any]
     shards: Sequence[Shard]
-    results: Results[S]
     finished: frozenset[str]
 
     @property
@@ -42,7 +40,7 @@ class Planned(Generic[S]):
 
 @contextmanager
 def unless_finished(folder: Place) -> Iterator[None]:
-    """Ignore that a file is gone where another driver has finished the run, and removed what only its steps needed."""
+    """Ignore that a file is gone where another driver has finished the run, and removed its partial files."""
     try:
         yield
     except FileNotFoundError:
@@ -50,9 +48,7 @@ def unless_finished(folder: Place) -> Iterator[None]:
             raise
 
 
-def prepare(
-    folder: Place, surveyed: Sequence[Surveyed], signature: Signature, results: Results[S], *, rows: int | None
-) -> Planned[S]:
+def prepare(folder: Place, surveyed: Sequence[Surveyed], signature: Signature, *, rows: int | None) -> Planned:
     """Plan a run, or take up the one in the folder. rows: of a shard; None: by the number of all rows.
 
     Raises:
@@ -65,42 +61,39 @@ def prepare(
     record = plan.record(surveyed, signature, rows=rows)
     plan.adopt(folder, record)
     cut = plan.cut(surveyed, rows=rows)
-    return Planned(folder, surveyed, record, cut, results, shards.finished(folder / results.folder))
+    return Planned(folder, record, cut, shards.finished(folder))
 
 
 def work(
-    planned: Planned[S],
+    planned: Planned,
     job: Job,
-    steps: Iterable[Step],
     connect: Callable[[], AbstractContextManager[Work]],
     *,
     track: Track,
-) -> S:
-    """Do the steps that are left; the statistics of all shards.
+) -> ShardStatistics:
+    """Do the shards that are left; the statistics of all.
 
-    connect: gives the function that does a step; not called if all shards are finished. track: shows the progress of a
-    step; its function is called with the number of each finished shard or bucket.
+    connect: gives the function that does shards; not called if all are finished. track: shows the progress; its
+    function is called with the number of each finished shard.
 
     Raises:
         InputError: a bad row, unless bad rows are skipped; rows were skipped by an earlier run; or an input changed.
     """
     if planned.unfinished:
-        with connect() as do:
-            for step in steps:
-                with track(step) as advance:
-                    for number in do(job, step):
-                        advance(number)
-    found = shards.statistics(planned.folder, planned.shards, planned.results)
+        with connect() as do, track(planned.unfinished) as advance:
+            for number in do(job, planned.unfinished):
+                advance(number)
+    found = shards.statistics(planned.folder, planned.shards)
     if found.skipped and not job.skip:
         message = f"an earlier run skipped {found.skipped} bad rows here; give `on_error=skip`, or a new folder"
         raise InputError(message, file=planned.folder.url)
     return found
 
 
-def finish(planned: Planned[S], found: S, content: Mapping[str, Any]) -> None:
-    """Write errors and manifest, with `content` about the results; remove what only the steps needed."""
+def finish(planned: Planned, found: ShardStatistics, content: Mapping[str, Any]) -> None:
+    """Write errors and manifest, with `content` about the results."""
     if planned.unfinished or not storage.exists(planned.folder / MANIFEST):
         shards.write_errors(planned.folder, planned.shards, skipped=found.skipped)
         head = {"version": __version__, "shards": len(planned.shards), "rows": found.rows, "skipped": found.skipped}
         storage.write_json(planned.folder / MANIFEST, {**planned.record, **head, **content})
-    shards.clean(planned.folder, planned.results.folder)
+    shards.clean(planned.folder)

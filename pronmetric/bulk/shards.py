@@ -5,16 +5,16 @@ A file gets its name when it is complete, so a shard is finished exactly if its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext, suppress
-from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from pronmetric.bulk import storage
 from pronmetric.bulk.plan import Shard
 from pronmetric.bulk.rows import BadRow
+from pronmetric.bulk.statistics import ShardStatistics
 from pronmetric.bulk.storage import Place
 from pronmetric.errors import InputError
 from pronmetric.text import strict_json
@@ -22,41 +22,11 @@ from pronmetric.text import strict_json
 if TYPE_CHECKING:
     import pyarrow
 
-ERRORS, ERROR_FILE, WAITING = "errors", "errors.parquet", "dedupe"
-"""The rows that were skipped, of shards and of all; the folder of files that the steps of a run hand on."""
+SCORES, ERRORS, ERROR_FILE = "scores", "errors", "errors.parquet"
+"""Scores; the rows that were skipped, of shards and of all."""
 _KEY = b"pronmetric.shard"
 _GROUP = 4096  # rows in memory before they are written
 _READERS = 16
-
-
-class Statistics(Protocol):
-    """What a shard holds, or several: rows of the input, and those that were skipped."""
-
-    @property
-    def rows(self) -> int:
-        """Rows of the input."""
-        ...
-
-    @property
-    def skipped(self) -> int:
-        """Bad rows."""
-        ...
-
-    def record(self) -> dict[str, Any]:
-        """In JSON."""
-        ...
-
-
-S = TypeVar("S", bound=Statistics)
-
-
-@dataclass(frozen=True, slots=True)
-class Results(Generic[S]):
-    """The results of a run. folder: of their files, in the output. read, merge: their statistics."""
-
-    folder: str
-    read: Callable[[Mapping[str, Any]], S]
-    merge: Callable[[S, S], S]
 
 
 def errors_schema() -> pyarrow.Schema:
@@ -119,7 +89,7 @@ class ShardWriter:
         if len(self._rows) == _GROUP:
             self._flush()
 
-    def finish(self, statistics: Statistics) -> None:
+    def finish(self, statistics: ShardStatistics) -> None:
         """Add the statistics."""
         self._flush()
         self._file.add_key_value_metadata({_KEY: strict_json.dump(statistics.record())})
@@ -133,20 +103,20 @@ class ShardWriter:
 
 
 def finished(folder: Place) -> frozenset[str]:
-    """The names of the shards in a folder of results."""
-    return frozenset(name for name in storage.files(folder) if name.endswith(".parquet") and name[0] != ".")
+    """The names of the finished shards of a run."""
+    return frozenset(name for name in storage.files(folder / SCORES) if name.endswith(".parquet") and name[0] != ".")
 
 
-def statistics(folder: Place, shards: Sequence[Shard], results: Results[S]) -> S:
+def statistics(folder: Place, shards: Sequence[Shard]) -> ShardStatistics:
     """The statistics of all shards, which are finished, merged in the order of the plan.
 
     Raises:
         InputError: a broken file, or one that has not all rows of its shard.
     """
 
-    def read(shard: Shard) -> S:
-        where = folder / results.folder / shard.name
-        found = results.read(_statistics(where))
+    def read(shard: Shard) -> ShardStatistics:
+        where = folder / SCORES / shard.name
+        found = ShardStatistics.read(_statistics(where))
         if found.rows != shard.stop - shard.start:
             message = (
                 f"has {found.rows} rows of the input, the plan {shard.stop - shard.start}; delete it and run again"
@@ -155,7 +125,7 @@ def statistics(folder: Place, shards: Sequence[Shard], results: Results[S]) -> S
         return found
 
     with ThreadPoolExecutor(_READERS) as pool:
-        return reduce(results.merge, pool.map(read, shards))
+        return reduce(ShardStatistics.merge, pool.map(read, shards))
 
 
 def _statistics(where: Place) -> Mapping[str, Any]:
@@ -206,10 +176,9 @@ def _write_errors(target: Place, parts: Iterable[list[dict[str, Any]]]) -> None:
             writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
 
 
-def clean(folder: Place, results: str) -> None:
-    """Remove partial files, the files that `write_errors` merged, and those that steps hand on."""
-    for part in (folder, folder / results, folder / ERRORS):
+def clean(folder: Place) -> None:
+    """Remove partial files, and the files that `write_errors` merged."""
+    for part in (folder, folder / SCORES, folder / ERRORS):
         storage.remove_partial(part)
-    for part in (folder / ERRORS, folder / WAITING):
-        if storage.exists(part):
-            part.system.rm(part.path, recursive=True)
+    if storage.exists(folder / ERRORS):
+        folder.system.rm((folder / ERRORS).path, recursive=True)

@@ -7,7 +7,7 @@ the groups' sums estimates the same variance (the method of random groups, Wolte
 
 from __future__ import annotations
 
-from collections import Counter
+import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from hashlib import blake2b
@@ -33,14 +33,7 @@ class DocumentSum(NamedTuple):
 
     def plus(self, other: DocumentSum) -> DocumentSum:
         """The sums of both."""
-        return DocumentSum(
-            self.score + other.score,
-            self.pronouns + other.pronouns,
-            self.errors + other.errors,
-            self.words + other.words,
-            self.preference + other.preference,
-            self.preferences + other.preferences,
-        )
+        return DocumentSum(*map(operator.add, self, other))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,30 +105,6 @@ _NONE = RatioSums()
 _NO_DOCUMENTS = DocumentSums({})
 GROUPS = "groups of documents"
 """What intervals are over where documents are too many to be kept one by one."""
-
-
-@dataclass(frozen=True, slots=True)
-class CountedRows:
-    """Rows of the input, those that were skipped, and further counts by name."""
-
-    rows: int
-    skipped: int
-    counts: Mapping[str, int]
-
-    def merge(self, other: CountedRows) -> CountedRows:
-        """Those of the rows of both."""
-        counts = Counter(self.counts)
-        counts.update(other.counts)
-        return CountedRows(self.rows + other.rows, self.skipped + other.skipped, dict(counts))
-
-    def record(self) -> dict[str, Any]:
-        """In JSON."""
-        return asdict(self)
-
-    @classmethod
-    def read(cls, record: Mapping[str, Any]) -> CountedRows:
-        """What `record` wrote."""
-        return cls(**record)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,17 @@ The only file here that loads torch.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pronmetric.bulk import dedupe, rows, storage
+from pronmetric.bulk import rows, storage
 from pronmetric.bulk.job import Job
 from pronmetric.bulk.rows import Reader, Row
 from pronmetric.bulk.run import unless_finished
-from pronmetric.bulk.shards import ErrorRows, ShardWriter
+from pronmetric.bulk.shards import SCORES, ErrorRows, ShardWriter
 from pronmetric.bulk.statistics import ShardStatistics, SystemSums
 from pronmetric.bulk.storage import Place
 from pronmetric.errors import PronmetricError
@@ -28,12 +28,6 @@ if TYPE_CHECKING:
     import pyarrow
 
     from pronmetric.metric import PronounMetric
-
-
-SCORE, SPREAD, BUCKET, COLLECT = "score", "spread", "bucket", "collect"
-"""What a worker does: score a shard, or with --dedupe the steps of `pronmetric.bulk.dedupe`."""
-FOLDER = "scores"
-Stream = Callable[[Iterable[Text], Counts], Iterator[SegmentScore]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +48,7 @@ class Model:
 class Scoring:
     """What a bulk run of `score` does.
 
-    context: the kind of context, "given" or "none". buckets: of the steps of `pronmetric.bulk.dedupe`; 0 without them.
+    context: the kind of context, "given" or "none".
     signature: that of the plan, which each worker's metric must have. with_source: as for `text_of`. evidence: whether
     pronouns have what a reader of sources says.
     """
@@ -62,7 +56,6 @@ class Scoring:
     model: Model
     context: str
     batch_size: int | None
-    buckets: int
     signature: str
     with_source: bool | None = False
     evidence: bool = False
@@ -75,7 +68,7 @@ class Scoring:
 class ShardScorer:
     """Scores the shards of a job; the metric is loaded at first use.
 
-    Each distinct (context, text) is encoded once in a shard, or in all shards by the steps of `pronmetric.bulk.dedupe`.
+    Each distinct (context, text) is encoded once in a shard.
     """
 
     def __init__(self, job: Job, task: Scoring) -> None:
@@ -87,58 +80,33 @@ class ShardScorer:
     def _metric(self) -> PronounMetric:
         return _load(self._task)
 
-    def work(self, step: str, number: int) -> None:
-        """Do one step for one shard or bucket, unless its file is there.
+    def work(self, number: int) -> None:
+        """Score a shard, unless its file is there.
 
         Raises:
             InputError: a bad row, unless bad rows are skipped.
             PronmetricError: the checkpoint is missing here, or is another one.
         """
-        steps: Mapping[str, tuple[Callable[[int], Place], Callable[[int], None]]] = {
-            SCORE: (self._scores, self._score),
-            SPREAD: (partial(dedupe.texts_file, self._folder), self._spread),
-            BUCKET: (partial(dedupe.scores_file, self._folder), self._bucket),
-            COLLECT: (self._scores, self._collect),
-        }
-        target, do = steps[step]
-        if not storage.exists(target(number)):
+        target = self._folder / SCORES / self._job.shards[number].name
+        if not storage.exists(target):
             with unless_finished(self._folder):
-                do(number)
+                self._write(number, target)
 
-    def _scores(self, number: int) -> Place:
-        return self._folder / FOLDER / self._job.shards[number].name
-
-    def _score(self, number: int) -> None:
-        self._write(number, self._stream)
-
-    def _spread(self, number: int) -> None:
-        with closing(self._reader.read(self._job.shards[number])) as found:
-            good = rows.accept(found, skip=self._job.skip, leave_out=lambda _: None)
-            texts = (self._text(row) for row in good)
-            dedupe.write_texts(dedupe.texts_file(self._folder, number), texts, buckets=self._task.buckets)
-
-    def _bucket(self, number: int) -> None:
-        dedupe.score_bucket(self._folder, number, shards=len(self._job.shards), stream=self._stream)
-
-    def _collect(self, number: int) -> None:
-        look_up = dedupe.look_up(self._folder, number, buckets=self._task.buckets)
-        self._write(number, lambda texts, _: look_up(texts))
-
-    def _write(self, number: int, stream: Stream) -> None:
+    def _write(self, number: int, target: Place) -> None:
         shard = self._job.shards[number]
         name = self._job.sources[shard.file].name
         errors = ErrorRows(self._folder, shard, name)
         schema = scores_schema(evidence=self._task.evidence, unmatched=self._task.model.source_lang is not None)
         waiting: deque[Row] = deque()
         counts, tallies, scored = Counts(), dict[str | None, Tally](), 0
-        with closing(self._reader.read(shard)) as found, ShardWriter(self._scores(number), schema) as writer:
+        with closing(self._reader.read(shard)) as found, ShardWriter(target, schema) as writer:
 
             def texts() -> Iterator[Text]:
                 for row in rows.accept(found, skip=self._job.skip, leave_out=errors.add):
                     waiting.append(row)
                     yield self._text(row)
 
-            for segment in stream(texts(), counts):
+            for segment in self._stream(texts(), counts):
                 row = waiting.popleft()
                 tallies.setdefault(row.system, Tally()).add(segment, row.doc)
                 writer.add(scores_row(row, segment, name=name))

@@ -157,7 +157,8 @@ def load_reader(folder: Path, *, model: str | None) -> Checkpoint:
     if model is not None and described.model != model:
         raise InputError(
             f"this reader of sources is for the weights {described.model}, and its checkpoint has {model}: join it to "
-            "these (`pronmetric export --reader`), train one (`train experiment=source`), or delete the folder",
+            "these (`pronmetric checkpoint export --reader`), train one (`train experiment=source`), or delete the "
+            "folder",
             file=folder,
         )
     return found

@@ -10,9 +10,8 @@ from pronmetric.cli.flags import ConfigFlags, ConfiguredCommand, ModelFlags, Out
 from pronmetric.cli.parser import Flags, UsageError, flag, number, part, switch, whole
 from pronmetric.cli.run import (
     ScoringRun,
-    announce_context,
-    choose_context,
     choose_decision,
+    context_of,
     load_config,
     read_corpus,
     signed_references,
@@ -135,9 +134,7 @@ def run(task: CheckFlags) -> int:
     corpus = read_corpus(texts, model, note)
     config = load_config(model)
     choose_decision(task.by, model, config)
-    otherwise = COMMON if corpus.references else RESPECTIVE if task.baseline is None else CROSSED
-    kind = choose_context(texts.context, config, otherwise, note)
-    announce_context(kind, corpus, texts, model, note, size=config["context_size"])
+    kind = context_of(corpus, config, texts, model, note, alone=RESPECTIVE if task.baseline is None else CROSSED)
     scoring = ScoringRun(model, task.out, note)
     size = scoring.metric.context_size
     gate = Gate(task.limits, tie=TIE_THRESHOLD, worst=task.worst, baseline=task.baseline is not None)

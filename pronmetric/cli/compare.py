@@ -10,9 +10,8 @@ from pronmetric.cli.flags import ConfiguredCommand, ScoringFlags
 from pronmetric.cli.parser import flag, whole
 from pronmetric.cli.run import (
     ScoringRun,
-    announce_context,
-    choose_context,
     choose_decision,
+    context_of,
     load_config,
     read_corpus,
     signed_references,
@@ -24,7 +23,7 @@ from pronmetric.report import score_text
 from pronmetric.results import FEW, write
 from pronmetric.results.write import FORMAT, Writer, counts_entry
 from pronmetric.scoring.comparison import TIE_THRESHOLD, AllPairs, score_pairs, texts_per_row
-from pronmetric.text.context import COMMON, CROSSED
+from pronmetric.text.context import CROSSED
 
 DESCRIPTION = """Compare the pronouns of two or more translations of the same text, by segment and by system.
 
@@ -103,9 +102,7 @@ def run(task: CompareFlags) -> None:
     _need_two(corpus.systems, "give more --systems")
     config = load_config(model)
     by = choose_decision(task.by, model, config)
-    otherwise = COMMON if corpus.references else CROSSED
-    kind = choose_context(texts.context, config, otherwise, note, needed=texts.refs is not None)
-    announce_context(kind, corpus, texts, model, note, size=config["context_size"])
+    kind = context_of(corpus, config, texts, model, note, alone=CROSSED)
     scoring = ScoringRun(model, out, note)
 
     size = scoring.metric.context_size

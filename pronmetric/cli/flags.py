@@ -97,7 +97,7 @@ def source_lang_flag(group: str | None = None) -> Any:
     return flag(
         group=group,
         metavar="LANG|FILE",
-        help="language of the source (of -s, -d, or of the records), or a table that `pronmetric train-source` wrote: "
+        help="language of the source (of -s, -d, or of the records), or a table of `pronmetric baseline counts`: "
         "missing and surplus pronouns are counted by the source; scores do not change",
     )
 
@@ -111,12 +111,19 @@ def precision_flag(group: str | None = None, *, gpus: bool = True) -> Any:
     """The flag --precision; `gpus`: also for GPUs."""
     return flag(
         group=group,
-        choices=["32", "bf16", "16", "int8"],
+        choices=["32", "bf16", "16"],
+        type=_precision,
         help=f"precision of the model (default: 32{', on a GPU of CUDA bf16' if gpus else ''}; 32 is exact to "
         "1e-5; bf16 and 16 are faster, their scores vary by up to 0.01 with the batch, the other texts and the "
-        "hardware; int8: on the CPU, faster still once the model is quantised, which takes some seconds, needs "
-        "the extra int8)",
+        "hardware)",
     )
+
+
+def _precision(value: str) -> str:
+    """The precision as it is given."""
+    if value == "int8":
+        raise argparse.ArgumentTypeError("int8 was dropped in version 0.2.0: give bf16")
+    return value
 
 
 def seed_flag() -> Any:

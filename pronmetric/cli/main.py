@@ -13,49 +13,59 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from pronmetric.cli import completion
 from pronmetric.errors import PronmetricError, Terminated, is_out_of_memory
 from pronmetric.output.display import visible
 from pronmetric.text import streams
 from pronmetric.version import __version__
 
-VERBS = {
-    "score": "score the pronouns of one or more system outputs",
-    "compare": "compare the pronouns of two or more system outputs, with significance tests",
-    "check": "pass or fail a translation by its pronouns, as a gate for a release",
-    "suggest": "list doubtful pronouns with the forms that the model prefers",
-    "serve": "show the pronouns of translations in a local web page, and answer JSON requests",
-    "report": "show a result of score or compare as a web page, tables or a plot",
-    "attention": "show the attention weights of the pronouns of a sentence",
-    "rerank": "choose among candidate translations of each line by their pronouns",
-    "bulk": "score many files in many processes, on this machine or a Ray cluster",
-    "prepare": "turn WMT system outputs and English documents into training data",
-    "train": "train a metric on prepared data",
-    "pretrain": "pretrain an ELMo on English documents, as an encoder for train",
-    "train-source": "learn from parallel text to count missing and surplus pronouns by the source",
-    "average": "average the weights of several checkpoints",
-    "align": "align the words of two line-parallel English texts",
-    "evaluate": "measure a metric's accuracy on human answers to pairs of texts or on labelled pronouns",
-    "agree": "measure the agreement of raters with each other, and of a metric with them",
-    "correlate": "correlate a metric's scores of systems or segments with human scores",
-    "mqm": "turn MQM annotations into judged pairs and labelled pronouns",
-    "apt": "accuracy of pronoun translation (Miculicich Werlen and Popescu-Belis 2017)",
-    "autoprf": "precision and recall of pronoun translation (Hardmeier and Federico 2010)",
-    "clpp": "cross-lingual pronoun prediction (WMT 2016): figures, data, baseline, classifier",
-    "nmt": "train and run translation models with context, small, as in the papers of the test suites",
-    "suite": "run published test suites of pronouns and discourse on scores, translations or models",
-    "study": "plan, run and evaluate a study in which people choose between two pronouns",
-    "board": "build a static site that shows the pronoun scores of all systems of test sets",
-    "export": "write a checkpoint as an ONNX file, or with fewer bits",
-    "completion": "print a shell script that completes verbs and flags",
+GROUPS = {
+    "score": {
+        "score": "score the pronouns of one or more system outputs",
+        "compare": "compare the pronouns of two or more system outputs, with significance tests",
+        "check": "pass or fail a translation by its pronouns, as a gate for a release",
+        "suggest": "list doubtful pronouns with the forms that the model prefers",
+        "rerank": "choose among candidate translations of each line by their pronouns",
+        "bulk": "score many files in many processes, on this machine or a Ray cluster",
+        "serve": "show the pronouns of translations in a local web page, and answer JSON requests",
+        "report": "show a result of score or compare as a web page, tables or a plot",
+    },
+    "train": {
+        "prepare": "turn WMT system outputs and English documents into training data",
+        "train": "train a metric on prepared data",
+        "pretrain": "pretrain an ELMo on English documents, as an encoder for train",
+        "checkpoint": "average checkpoints, or export one as an ONNX file or with fewer bits",
+    },
+    "judge a metric": {
+        "evaluate": "measure a metric's accuracy on human answers to pairs of texts or on labelled pronouns",
+        "agree": "measure the agreement of raters with each other, and of a metric with them",
+        "correlate": "correlate a metric's scores of systems or segments with human scores",
+        "mqm": "turn MQM annotations into judged pairs and labelled pronouns",
+        "suite": "run published test suites of pronouns and discourse on scores, translations or models",
+        "study": "plan, run and evaluate a study in which people choose between two pronouns",
+        "board": "build a static site that shows the pronoun scores of all systems of test sets",
+        "baseline": "compute what a metric is compared with: APT, AutoPRF, counts of pronouns by the source",
+    },
+    "tools": {
+        "align": "align the words of two line-parallel English texts",
+        "attention": "show the attention weights of the pronouns of a sentence",
+        "clpp": "cross-lingual pronoun prediction (WMT 2016): figures, data, baseline, classifier",
+        "nmt": "train and run translation models with context, small, as in the papers of the test suites",
+    },
 }
-_FILES = {
-    "pretrain": "train",
-    "average": "checkpoints",
-    "export": "checkpoints",
-    "apt": "baselines",
-    "autoprf": "baselines",
-}
+VERBS = {verb: line for group in GROUPS.values() for verb, line in group.items()}
+_FILES = {"pretrain": "train"}
 """The files of verbs that share one."""
+_OLD = {
+    "apt": "now `pronmetric baseline apt`",
+    "autoprf": "now `pronmetric baseline autoprf`",
+    "average": "now `pronmetric checkpoint average`",
+    "completion": "now `pronmetric --print-completion SHELL`",
+    "export": "now `pronmetric checkpoint export`",
+    "soft-labels": "removed in 0.2.0",
+    "train-source": "now `pronmetric baseline counts`",
+}
+"""The verbs of 0.1.0 that are gone, and what is told of them until 0.3.0."""
 _ARGUMENT = re.compile(r"`([a-z]\w*)=([^`]*)`")
 _UNDERSCORED = {"allow_network"}  # the flags with an underscore that messages name
 _STOPS = {int(signal.SIGTERM): "terminated", int(signal.SIGHUP): "hung up"}
@@ -97,18 +107,28 @@ def _run(argv: Sequence[str]) -> int:
         verbs = load(argv[0])
         name = " ".join(argv[:2])
         return verbs[name].main(argv[2:]) if name in verbs else verbs[argv[0]].main(argv[1:])
+    if argv and argv[0] in _OLD:
+        print(f"pronmetric {argv[0]}: {_OLD[argv[0]]}", file=sys.stderr)
+        return 2
     parser = _parser()
     if argv and not argv[0].startswith("-"):
         near = difflib.get_close_matches(argv[0], VERBS, n=1)
         parser.error(f"unknown verb {argv[0]!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-    parser.parse_args(argv)
-    parser.print_help()
+    shell = parser.parse_args(argv).print_completion
+    if shell is None:
+        parser.print_help()
+    else:
+        places = parser.add_subparsers()
+        for verb, line in VERBS.items():
+            flags = load(verb)[verb].parser()
+            places.add_parser(verb, help=line, description=line, parents=[flags], add_help=False)
+        print(completion.script(parser, shell))
     return 0
 
 
 def load(verb: str) -> dict[str, Any]:
     """What the file of a verb has, by name: verbs, and commands that read their own arguments ("report tables")."""
-    module = importlib.import_module(f"pronmetric.cli.{_FILES.get(verb, verb.replace('-', '_'))}")
+    module = importlib.import_module(f"pronmetric.cli.{_FILES.get(verb, verb)}")
     return {each.name: each for each in getattr(module, "VERBS", None) or (module.VERB,)}
 
 
@@ -116,16 +136,23 @@ def _parser() -> argparse.ArgumentParser:
     width = max(map(len, VERBS)) + 2
     parser = argparse.ArgumentParser(
         prog="pronmetric",
-        usage="pronmetric [--help] [--version] VERB ...",
+        usage="pronmetric [--help] [--version] [--print-completion SHELL] VERB ...",
         description="Does this machine translation get its pronouns right?",
-        epilog="verbs:\n"
-        + "\n".join(f"  {verb:<{width}}{line}" for verb, line in VERBS.items())
+        epilog="\n\n".join(
+            "\n".join([f"{title}:", *(f"  {verb:<{width}}{line}" for verb, line in verbs.items())])
+            for title, verbs in GROUPS.items()
+        )
         + "\n\n`pronmetric help VERB` describes a verb."
         + "\n\nexit codes: 0 success, 1 an error in the input, 2 wrong flags, 3 `check` failed",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"pronmetric {__version__}")
+    parser.add_argument(
+        "--print-completion",
+        choices=completion.SHELLS,
+        help="print a shell script that completes verbs, flags and file names",
+    )
     return parser
 
 

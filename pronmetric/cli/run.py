@@ -14,11 +14,12 @@ from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.output import Notes
 from pronmetric.errors import PronmetricError
 from pronmetric.pronouns import languages, tables
-from pronmetric.pronouns.known_words import check_corpus
+from pronmetric.pronouns.known_words import check_corpus, check_records
 from pronmetric.pronouns.languages import Language
 from pronmetric.results.read import language_code
 from pronmetric.scoring.score import Counts
-from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE
+from pronmetric.text import records as records_file
+from pronmetric.text.context import COMMON, CROSSED, GIVEN, NONE, RESPECTIVE
 from pronmetric.text.corpus import read as read_lines
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pronmetric.signature import Signature
     from pronmetric.text.context import Text
     from pronmetric.text.corpus import Corpus
+    from pronmetric.text.records import Record
 
 _SAID = {
     COMMON: "the {} of the reference",
@@ -143,18 +145,10 @@ def load_metric(model: ModelFlags, note: Notes) -> PronounMetric:
 
 
 def load_language_model(folder: str, model: ModelFlags) -> LanguageModel:
-    """The language model in a folder, on the device and with the precision of the flags; it has no int8."""
+    """The language model in a folder, on the device and with the precision of the flags."""
     from pronmetric.lab.seq2seq.model import LanguageModel
 
-    precision = "32" if model.precision == "int8" else model.precision or "32"
-    return LanguageModel(folder, precision=precision, gpus=model.gpus)
-
-
-def needs_source(model: ModelFlags) -> bool | None:
-    """Whether texts need a source; None: the checkpoint reads sources, and texts that have one are scored with it."""
-    if model.source_lang is not None:
-        return True
-    return None if _reads_source(model) else False
+    return LanguageModel(folder, precision=model.precision or "32", gpus=model.gpus)
 
 
 def _reads_source(model: ModelFlags) -> bool:
@@ -245,6 +239,24 @@ def read_corpus(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
     return corpus
 
 
+def read_records(
+    name: str, texts: TextFlags, model: ModelFlags, note: Notes
+) -> tuple[Iterator[Record], int | None, str]:
+    """The records of the file `name` in the context of --context, their number if known, and this kind of context.
+
+    Errors as in `text.records.read`; texts that do not look like the model's language are noted or refused.
+    """
+    # None: the checkpoint reads sources, and texts that have one are scored with it
+    with_source = True if model.source_lang is not None else None if _reads_source(model) else False
+    records, total = records_file.read(name, with_source=with_source)
+    records = check_records(records, total, name, load_language(model), note, strict=texts.strict)
+    kind = choose_context(texts.context, load_config(model), GIVEN, note)
+    note.detail("context: none" if kind == NONE else "context: that of each record")
+    if kind == NONE:
+        records = (record._replace(text=record.text._replace(context="")) for record in records)
+    return records, total, kind
+
+
 def _read_dataset(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
     from data_prep.wmt import corpus as wmt
 
@@ -273,12 +285,22 @@ def choose_context(
     return NONE
 
 
-def announce_context(kind: str, corpus: Corpus, texts: TextFlags, model: ModelFlags, note: Notes, *, size: int) -> None:
-    """Refuse a context that the texts do not have; note the kind of context and the use of the source."""
+def context_of(
+    corpus: Corpus, config: Mapping[str, Any], texts: TextFlags, model: ModelFlags, note: Notes, *, alone: str
+) -> str:
+    """The kind of context of a corpus, as `choose_context`; it and the use of the source are noted.
+
+    alone: the default without a reference.
+
+    Raises:
+        PronmetricError: the corpus does not have this context.
+    """
+    otherwise = COMMON if corpus.references else alone
+    kind = choose_context(texts.context, config, otherwise, note, needed=texts.refs is not None)
     if kind == COMMON and not corpus.references:
         raise PronmetricError(f"{texts.dataset} has no reference, which this context needs; give --context respective")
     several = f"; scores are means over {len(corpus.references)} references" if corpus.averaged_references(kind) else ""
-    said = _SAID[kind].format(previous_lines(size))
+    said = _SAID[kind].format(previous_lines(config["context_size"]))
     note.detail(f"context: {said}" + ("" if kind == NONE else f", {context_scope(corpus.documents)}{several}"))
     if not corpus.documents:
         note(
@@ -299,6 +321,7 @@ def announce_context(kind: str, corpus: Corpus, texts: TextFlags, model: ModelFl
             note(f"--source-lang counts missing and surplus pronouns; the source does not affect scores{why}")
         else:
             note.detail(f"-s: reports show the source; it does not affect scores{why}")
+    return kind
 
 
 def context_scope(documents: bool) -> str:

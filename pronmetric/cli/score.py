@@ -12,20 +12,18 @@ from pronmetric.cli.flags import ConfiguredCommand, ScoringFlags
 from pronmetric.cli.parser import UsageError, flag, number, whole
 from pronmetric.cli.run import (
     ScoringRun,
-    announce_context,
-    choose_context,
     choose_decision,
+    context_of,
     load_config,
     load_language,
-    needs_source,
     read_corpus,
+    read_records,
     signed_references,
 )
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.baselines.corpus_scores import SystemBaselines, format_systems, format_units
 from pronmetric.lab.baselines.reference_based import check_language
 from pronmetric.output.display import visible
-from pronmetric.pronouns.known_words import check_records
 from pronmetric.report.score_text import format_score, note_system
 from pronmetric.results import mqm, write
 from pronmetric.results.mqm import Severities
@@ -34,9 +32,9 @@ from pronmetric.scoring.bulk import SystemTally, score_rows
 from pronmetric.scoring.comparison import TIE_THRESHOLD
 from pronmetric.scoring.missing import count_by_reference
 from pronmetric.scoring.score import Tally
-from pronmetric.text import records as record_files
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE, Text
+from pronmetric.text.records import Record
 
 DESCRIPTION = """Score the pronouns of translations into English, or the language of --model, in their context.
 
@@ -143,9 +141,7 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
     corpus = read_corpus(texts, model, note)
     config = load_config(model)
     check_language(baselines, load_language(model))
-    otherwise = COMMON if corpus.references else RESPECTIVE
-    kind = choose_context(texts.context, config, otherwise, note, needed=texts.refs is not None)
-    announce_context(kind, corpus, texts, model, note, size=config["context_size"])
+    kind = context_of(corpus, config, texts, model, note, alone=RESPECTIVE)
     if baselines and not corpus.references:
         raise PronmetricError(f"--also needs a reference, and {texts.dataset} has none")
     also = SystemBaselines.of(corpus, baselines) if baselines else None
@@ -211,19 +207,16 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
 def _score_records(task: ScoreFlags, name: str, note: output.Notes) -> None:
     """Score the records of the file `name`, and print one JSON object for each."""
     texts, model, out = task.texts, task.model, task.out
-    records, total = record_files.read(name, with_source=needs_source(model))
-    records = check_records(records, total, name, load_language(model), note, strict=texts.strict)
-    kind = choose_context(texts.context, load_config(model), GIVEN, note)
-    note.detail("context: none" if kind == NONE else "context: that of each record")
+    records, total, kind = read_records(name, texts, model, note)
     scoring = ScoringRun(model, out, note)
 
-    tally, waiting = Tally(), deque[record_files.Record]()
+    tally, waiting = Tally(), deque[Record]()
     say = output.Lines(out.to_json, out.to_tsv)
 
     def read_texts() -> Iterator[Text]:
         for record in records:
             waiting.append(record)
-            yield record.text._replace(context="") if kind == NONE else record.text
+            yield record.text
 
     with (
         Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=write.RECORD_COLUMNS) as writer,

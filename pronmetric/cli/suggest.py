@@ -14,12 +14,10 @@ from pronmetric.cli.run import (
     ScoringRun,
     choose_context,
     load_config,
-    load_language,
-    needs_source,
     note_boundaries,
     read_corpus,
+    read_records,
 )
-from pronmetric.pronouns.known_words import check_records
 from pronmetric.results import write
 from pronmetric.scoring.alternatives import THRESHOLD, TOP, Tally
 from pronmetric.text import records as records_file
@@ -127,11 +125,8 @@ def run(task: SuggestFlags) -> None:
     flags.check_targets(texts, model, task.out)
     note = task.out.notes()
     if texts.jsonl is not None:
-        records, total = records_file.read(texts.jsonl, with_source=needs_source(model))
-        records = check_records(records, total, texts.jsonl, load_language(model), note, strict=texts.strict)
-        kind = choose_context(texts.context, load_config(model), GIVEN, note)
+        records, total, kind = read_records(texts.jsonl, texts, model, note)
         size = None
-        said = "none" if kind == NONE else "that of each record"
     else:
         corpus = read_corpus(texts, model, note)
         config = load_config(model)
@@ -139,7 +134,7 @@ def run(task: SuggestFlags) -> None:
         kind = choose_context(texts.context, config, COMMON if corpus.references else RESPECTIVE, note)
         records, total = records_file.of_corpus(corpus, kind, size=size), corpus.segments
         note_boundaries(kind, corpus.documents, note)
-        said = kind
+        note.detail(f"context: {kind}")
     scoring = ScoringRun(model, task.out, note)
 
     ids, tally = deque[tuple[Any, str]](), Tally()
@@ -147,11 +142,10 @@ def run(task: SuggestFlags) -> None:
     def read_texts() -> Iterator[Text]:
         for record in records:
             ids.append((record.id, record.text.text))
-            yield record.text._replace(context="") if kind == NONE else record.text
+            yield record.text
 
     with scoring.progress(total, label="suggest"):
         each = scoring.alternatives(read_texts(), below=listed.below)
-        note.detail(f"context: {said}")
         for places in each:
             identity, text = ids.popleft()
             print(strict_json.dump({"id": identity, **write.suggestions(text, places, top=listed.top)}))

@@ -306,8 +306,6 @@ class ScoreFlags(SetFlags):
         }
         if judged.seq2seq is None and (extra := [name for name, value in of_model.items() if value]):
             raise UsageError(f"{' and '.join(extra)} goes with --seq2seq")
-        if judged.seq2seq is not None and self.model.precision == "int8":
-            raise UsageError("--precision int8 goes with --model")
         if seq2seq.context_mode == MANY and not self.context:
             raise UsageError("--context-mode concatN needs --context N")
         if judged.seq2seq is not None and self.context and seq2seq.context_mode != MANY:

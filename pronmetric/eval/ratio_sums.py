@@ -14,6 +14,7 @@ right where the ratio is near one of them and the values are skewed.
 from __future__ import annotations
 
 import math
+import operator
 from typing import NamedTuple
 
 import numpy as np
@@ -54,14 +55,7 @@ class RatioSums(NamedTuple):
         >>> RatioSums.of([0.5], [1]).merge(RatioSums.of([2.0], [3])) == RatioSums.of([0.5, 2.0], [1, 3])
         True
         """
-        return RatioSums(
-            self.units + other.units,
-            self.x + other.x,
-            self.y + other.y,
-            self.xx + other.xx,
-            self.xy + other.xy,
-            self.yy + other.yy,
-        )
+        return RatioSums(*map(operator.add, self, other))
 
     def ratio(self) -> float | None:
         """The ratio; None without a unit."""

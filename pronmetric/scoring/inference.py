@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property, partial
 from hashlib import blake2b
-from importlib.resources import files
 from itertools import islice
 from math import fsum
 from typing import Any, NamedTuple, TypeVar
@@ -31,7 +30,7 @@ from pronmetric.checkpoint.model_config import Mixing, Model
 from pronmetric.data.collate import Collator, Encoded, Example, cut_batches, word_of_pieces
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import logit
-from pronmetric.nn import packed, quantized
+from pronmetric.nn import packed
 from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
@@ -45,9 +44,7 @@ from pronmetric.text.words import Word
 from pronmetric.text.words import words as split_words
 from pronmetric.text.writing import is_unspaced
 
-INT8 = "int8"
-PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16, INT8: torch.float32}
-"""By name, the type of what is not quantised."""
+PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16}
 BATCH_SIZE = {"cpu": 32, "cuda": 1024, "mps": 1024}
 BATCH_PIECES = 32  # pieces per text of `batch_size`
 _WINDOW = 2048  # distinct texts with a pronoun that are sorted by length together
@@ -123,11 +120,11 @@ class Inference:
     ) -> None:
         self.source = source
         self._load_reader, self._gpus = reader, gpus
+        if precision == "int8":
+            raise PronmetricError("precision int8 was dropped in version 0.2.0: give `precision=bf16`")
         if precision not in (None, *PRECISIONS):
             raise PronmetricError(f"expected precision {', '.join(PRECISIONS)}, got {precision!r}")
-        if precision == INT8 and gpus:
-            raise PronmetricError("precision int8 is for the CPU: give `gpus=0`, or `precision=16`")
-        names = devices(0 if precision == INT8 else gpus)
+        names = devices(gpus)
         self.precision = default_precision(names[0]) if precision is None else precision
         self.language: Language = loaded.language
         self.forms = frozenset(loaded.config["pronouns"])
@@ -136,9 +133,7 @@ class Inference:
         model: Any = loaded.model.eval().requires_grad_(False)
         dtype = PRECISIONS[self.precision]
         ready: nn.Module | None = None
-        if self.precision == INT8:
-            ready = quantized.quantize(model.encoder, calibration_rows(self.collator))
-        elif names == ["cpu"]:
+        if names == ["cpu"]:
             ready = packed.pack(model.encoder, dtype)
         elif isinstance(model.encoder, HuggingFaceEncoder):
             model.encoder.fuse_attention()
@@ -547,18 +542,3 @@ def default_precision(device: str) -> str:
     if device.startswith("cuda") and torch.cuda.is_bf16_supported(including_emulation=False):
         return "bf16"
     return "32"
-
-
-def calibration_texts() -> list[tuple[str, str]]:
-    """The texts by which an encoder is quantised: English of several kinds, as (two sentences before it, sentence)."""
-    content = (files("pronmetric.data") / "calibration.txt").read_text(encoding="utf-8")
-    documents = [paragraph.split("\n") for paragraph in content.strip().split("\n\n")]
-    return [
-        (" ".join(lines[max(0, number - 2) : number]), line) for lines in documents for number, line in enumerate(lines)
-    ]
-
-
-def calibration_rows(collator: Collator) -> list[NDArray[np.int64]]:
-    """The piece ids of the calibration texts, each (pieces,), unpadded."""
-    examples = [Example(context, text, [(0, 1)]) for context, text in calibration_texts()]
-    return [row.ids for row in collator.encode(examples)]

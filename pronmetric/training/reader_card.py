@@ -89,7 +89,9 @@ def _made(training: Mapping[str, Any]) -> str:
     lines = [line for part, out in zip(parts, outs, strict=True) for line in _commands(part, out)]
     if len(parts) > 1:
         made = (f"{out}/{EXPORT}" for out in outs)
-        lines.append(shlex.join(["pronmetric", "average", *made, "--data", recipe.PREPARED, "-o", "AVERAGE"]))
+        lines.append(
+            shlex.join(["pronmetric", "checkpoint", "average", *made, "--data", recipe.PREPARED, "-o", "AVERAGE"])
+        )
     commands = "\n".join(dict.fromkeys(lines))
     return f"""## How it was made
 

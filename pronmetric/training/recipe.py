@@ -133,7 +133,7 @@ def _rounded(training: Mapping[str, Any], name: str) -> tuple[list[str], list[st
     how = training[ROUNDED]
     lines, command = _make({key: value for key, value in training.items() if key != ROUNDED}, name)
     words = [*command, "--bits", str(how["bits"]), *(["--data", PREPARED] if how["calibrated"] else [])]
-    return [*lines, _line("pronmetric export", *words, "-o", f"{name}.rounded")], [f"{name}.rounded"]
+    return [*lines, _line("pronmetric checkpoint export", *words, "-o", f"{name}.rounded")], [f"{name}.rounded"]
 
 
 def _train(runs: Sequence[Mapping[str, Any]], name: str) -> tuple[list[str], list[str]]:
@@ -185,7 +185,7 @@ def _average(training: Mapping[str, Any], name: str) -> tuple[list[str], list[st
     shares = [part["share"] for part in parts]
     more = ["--shares", *(f"{share:g}" for share in shares)] if len(set(shares)) > 1 else []
     more += ["--seed", str(training["seed"])] if training.get("seed", 1) != 1 else []
-    return [*lines, _line("pronmetric average", *words, "--data", PREPARED, *more, "-o", name)], [name]
+    return [*lines, _line("pronmetric checkpoint average", *words, "--data", PREPARED, *more, "-o", name)], [name]
 
 
 def _line(command: str, *words: str) -> str:

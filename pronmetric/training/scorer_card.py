@@ -99,7 +99,7 @@ def _made(config: Mapping[str, Any], codes: Sequence[str], manifests: Sequence[M
         lines.append(shlex.join(["pronmetric", "train", *part.get("overrides", ()), f"data.dir={given}", f"out={out}"]))
     if len(parts) > 1:
         made = (f"{out}/checkpoint" for out in runs)
-        lines.append(shlex.join(["pronmetric", "average", *made, "--data", *outs, "-o", "AVERAGE"]))
+        lines.append(shlex.join(["pronmetric", "checkpoint", "average", *made, "--data", *outs, "-o", "AVERAGE"]))
     minutes = ", ".join(f"{part['seconds'] / 60:.0f}" for part in parts)
     return f"""## How it was made
 

@@ -122,7 +122,7 @@ def test_both_computations_agree(
             f"count_OTHER_as_equal={other_equal}\n[output]\noutput_file=out\n",
         )
         flags = ["--quiet", *(["--compat"] if compat else [])]
-        assert main(["apt", "apt.ini", "--to_json", "out.json", *flags]) == 0
+        assert main(["baseline", "apt", "apt.ini", "--to_json", "out.json", *flags]) == 0
         found = json.loads(Path("out.json").read_text(encoding="utf-8"))
         detail = Path("out.detail").read_text(encoding="utf-8").splitlines()[1:]
         how = {"listed": listed, "repaired": repaired, "other_equal": other_equal, "compat": compat}

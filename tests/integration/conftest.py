@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
 
 from pronmetric.bulk import cluster
 from pronmetric.bulk.cluster import Pool
-from pronmetric.bulk.job import Job, Step
+from pronmetric.bulk.job import Job
 
 
 @pytest.fixture
-def serial(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
-    """Works in this process, in place of Ray; gives the steps and numbers of the shards or buckets that were done."""
-    done: list[tuple[str, int]] = []
+def serial(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Works in this process, in place of Ray; gives the numbers of the shards that were done."""
+    done: list[int] = []
 
     @contextmanager
-    def connect(pool: Pool) -> Iterator[Callable[[Job, Step], Iterator[int]]]:
-        def work(job: Job, step: Step) -> Iterator[int]:
+    def connect(pool: Pool) -> Iterator[Callable[[Job, Sequence[int]], Iterator[int]]]:
+        def work(job: Job, numbers: Sequence[int]) -> Iterator[int]:
             worker = job.task.worker(job)
-            for number in step.numbers:
-                worker.work(step.name, number)
-                done.append((step.name, number))
+            for number in numbers:
+                worker.work(number)
+                done.append(number)
                 yield number
 
         yield work

@@ -1,4 +1,4 @@
-"""Two hundred bad lines and files, given to the verbs that judge, show and choose: each ends in one clear line.
+"""Bad lines and files, given to the verbs that judge, show and choose: each ends in one clear line.
 
 The line names the file, where lines are read also the line, and what is wrong; the exit code is 1, nothing is printed
 and no output file is left. Errors that these verbs share with `score` are in test_cli_bad_input.py.
@@ -21,20 +21,18 @@ import pytest
 
 from pronmetric.cli.main import main
 
-PEERS = Path(__file__).resolve().parents[2] / "examples" / "peers"
 BAD = "bad"
 OUT = ["--to_json", "out.json"]
 
 
 class Case(NamedTuple):
-    """An invalid file and its error: the position and a part of the message. `file` is its name."""
+    """An invalid file and its error: the line and a part of the message."""
 
     name: str
     verbs: tuple[str, ...]
     content: bytes
     line: int | None
     says: str
-    file: str = BAD
 
 
 COMMANDS = {
@@ -61,22 +59,6 @@ COMMANDS = {
     "rerank --scores": ["rerank", "--mbr", "--nbest", "nbest.txt", "--scores", BAD, "--weight", "0.5", *OUT],
     "rerank --docids": ["rerank", "--nbest", "nbest.txt", "--docids", BAD, *OUT],
     "rerank -r": ["rerank", "--nbest", "nbest.txt", "-r", BAD, *OUT],
-    "apt": ["apt", "apt.ini", *OUT],
-    "apt --compat": ["apt", "apt.ini", "--compat", *OUT],
-    "autoprf": [
-        "autoprf",
-        "--reference",
-        "reference",
-        "--candidate",
-        "candidate",
-        "--documents",
-        "documents.txt",
-        *OUT,
-    ],
-    "autoprf --compat": [
-        *("autoprf", "--reference", "reference", "--candidate", "candidate", "--documents", "documents.txt"),
-        *("--compat", *OUT),
-    ],
 }
 
 PAIR = {
@@ -102,7 +84,6 @@ TOKEN = {
 }
 SCORE = {"id": "p2", "score_a": 0.9, "score_b": 0.1}
 TOKEN_SCORE = {"id": "t2", "score": 0.1}
-RECORD = {"id": 2, "text": "She left.", "context": ["Anna came."]}
 GONE = object()
 NUL, HALF = "a\0b", "a\ud800b"
 
@@ -128,16 +109,9 @@ def second(record: Mapping[str, Any], first: Mapping[str, Any], bad: Any) -> byt
 SHARED_JSON = {
     "cut off": ('{"id": "p2", "text', "broken JSON ("),
     "comma at the end": ('{"id": "p2",}', "broken JSON ("),
-    "single quotes": ("{'id': 'p2'}", "broken JSON ("),
-    "bare key": ('{id: "p2"}', "broken JSON ("),
-    "two objects": ('{"id": "p2"} {"id": "p3"}', "broken JSON ("),
     "no JSON": ("p2\tShe left.\tHe left.", "broken JSON ("),
-    "a line of CSV": ("p2,She left.,He left.,A", "broken JSON ("),
     "list": ("[1, 2]", "expected a JSON object, got a list"),
-    "number": ("7", "expected a JSON object, got a number"),
-    "string": ('"p2"', "expected a JSON object, got a string"),
     "null": ("null", "expected a JSON object, got null"),
-    "true": ("true", "expected a JSON object, got true or false"),
     "NaN": ('{"id": "p2", "text_a": NaN}', "NaN is not valid JSON; write null"),
     "infinity": ('{"id": "p2", "text_a": Infinity}', "Infinity is not valid JSON; write null"),
     "key twice": ('{"id": "p2", "id": "p3"}', 'duplicate key "id"'),
@@ -160,69 +134,39 @@ BAD_PAIRS: dict[str, tuple[Any, str]] = {
     "no id": (changed(PAIR, id=GONE), 'the key "id" is missing'),
     "id null": (changed(PAIR, id=None), '"id" must be a string or a whole number, got null'),
     "id empty": (changed(PAIR, id=""), '"id" must be a string or a whole number, got ""'),
-    "id true": (changed(PAIR, id=True), '"id" must be a string or a whole number, got true'),
-    "id a fraction": (changed(PAIR, id=1.5), '"id" must be a string or a whole number, got 1.5'),
-    "id a list": (changed(PAIR, id=["p2"]), '"id" must be a string or a whole number'),
-    "id an object": (changed(PAIR, id={"p": 2}), '"id" must be a string or a whole number'),
     "id with NUL": (changed(PAIR, id=NUL), '"id" holds a NUL'),
     "id with a lone surrogate": (changed(PAIR, id=HALF), '"id" has a lone surrogate'),
     "id again": (changed(PAIR, id="p1"), 'duplicate id "p1", first in line 1'),
     "no text_a": (changed(PAIR, text_a=GONE), 'the key "text_a" is missing'),
     "no text_b": (changed(PAIR, text_b=GONE), 'the key "text_b" is missing'),
-    "text_a in capitals": (changed(PAIR, text_a=GONE, TEXT_A="She left."), 'the key "text_a" is missing'),
-    "texts in a list": (changed(PAIR, text_a=GONE, text_b=GONE, texts=["A.", "B."]), 'the key "text_a" is missing'),
     "text_a a number": (changed(PAIR, text_a=5), '"text_a" must be a string, got a number'),
-    "text_a null": (changed(PAIR, text_a=None), '"text_a" must be a string, got null'),
     "text_a words": (changed(PAIR, text_a=["She", "left"]), '"text_a" must be a string, got a list'),
-    "text_b an object": (changed(PAIR, text_b={"text": "He"}), '"text_b" must be a string, got an object'),
-    "text_b false": (changed(PAIR, text_b=False), '"text_b" must be a string, got true or false'),
     "text with NUL": (changed(PAIR, text_b=NUL), '"text_b" holds a NUL'),
     "text with a lone surrogate": (changed(PAIR, text_a=HALF), '"text_a" has a lone surrogate'),
     "context a string": (changed(PAIR, context="Anna came."), '"context" must be a list of strings, got a string'),
-    "context a number": (changed(PAIR, context=3), '"context" must be a list of strings, got a number'),
-    "context an object": (changed(PAIR, context={"1": "Anna"}), '"context" must be a list of strings'),
     "context with a number": (changed(PAIR, context=["Anna came.", 3]), "got a list with other items"),
-    "context with null": (changed(PAIR, context=[None]), "got a list with other items"),
-    "context of lists": (changed(PAIR, context=[["Anna", "came"]]), "got a list with other items"),
-    "context with NUL": (changed(PAIR, context=[NUL]), '"context" holds a NUL'),
     "better C": (changed(PAIR, better="C"), '"better" must be "A", "B" or "tie", got "C"'),
-    "better a": (changed(PAIR, better="a"), '"better" must be "A", "B" or "tie", got "a"'),
-    "better Tie": (changed(PAIR, better="Tie"), '"better" must be "A", "B" or "tie", got "Tie"'),
     "better empty": (changed(PAIR, better=""), "leave the key out if there is no answer"),
     "better a number": (changed(PAIR, better=1), '"better" must be "A", "B" or "tie", got 1'),
-    "better true": (changed(PAIR, better=True), '"better" must be "A", "B" or "tie", got true'),
-    "better a list": (changed(PAIR, better=["A"]), '"better" must be "A", "B" or "tie"'),
-    "better a text": (changed(PAIR, better="She left."), '"better" must be "A", "B" or "tie"'),
     "votes a list": (changed(PAIR, votes=["A", "B"]), '"votes" must be an object {rater: "A"|"B"|"tie"}, got a list'),
-    "votes a string": (changed(PAIR, votes="A"), '"votes" must be an object'),
     "votes counts": (changed(PAIR, votes={"A": 2, "B": 1}), 'the vote of rater "A" must be "A", "B" or "tie", got 2'),
     "vote C": (changed(PAIR, votes={"r1": "C"}), 'the vote of rater "r1" must be "A", "B" or "tie"'),
     "vote null": (changed(PAIR, votes={"r1": "A", "r2": None}), "leave out raters who did not vote"),
-    "vote empty": (changed(PAIR, votes={"r1": ""}), "leave out raters who did not vote"),
-    "vote in a list": (changed(PAIR, votes={"r1": ["A"]}), 'the vote of rater "r1"'),
     "rater without a name": (changed(PAIR, votes={"": "A"}), 'a rater in "votes" has no name'),
-    "rater called blank": (changed(PAIR, votes={" ": "A"}), 'a rater in "votes" has no name'),
     "rater with NUL": (changed(PAIR, votes={NUL: "A"}), '"votes" holds a NUL'),
     "rater twice": ('{"id": "p2", "text_a": "", "text_b": "", "votes": {"r": "A", "r": "B"}}', "duplicate key"),
     "group a list": (changed(PAIR, group=["German"]), '"group" must be a string, got a list'),
-    "group true": (changed(PAIR, group=True), '"group" must be a string, got true or false'),
-    "doc an object": (changed(PAIR, doc={"d": 1}), '"doc" must be a string, got an object'),
-    "pronoun a list": (changed(PAIR, pronoun_a=["she"]), '"pronoun_a" must be a string, got a list'),
-    "pronoun a fraction": (changed(PAIR, pronoun_b=0.5), '"pronoun_b" must be a string, got a number'),
-    "judge a list": (changed(PAIR, judge=["I"]), '"judge" must be a string, got a list'),
     "vote": (changed(PAIR, votes=GONE, vote={"r1": "A"}), 'unknown key "vote"; did you mean "votes"?'),
-    "Votes": (changed(PAIR, votes=GONE, Votes={"r1": "A"}), 'unknown key "Votes"; did you mean "votes"?'),
     "beter": (changed(PAIR, better=GONE, beter="A"), 'unknown key "beter"; did you mean "better"?'),
-    "contexts": (changed(PAIR, context=GONE, contexts=[]), 'unknown key "contexts"; did you mean "context"?'),
-    "docs": (changed(PAIR, doc=GONE, docs="d2"), 'unknown key "docs"; did you mean "doc"?'),
-    "groups": (changed(PAIR, group=GONE, groups="German"), 'unknown key "groups"; did you mean "group"?'),
-    "pronoun-a": (changed(PAIR, **{"pronoun-a": "she"}), 'unknown key "pronoun-a"; did you mean "pronoun_a"?'),
     "study without an id": (changed(STUDY, id=GONE), 'the key "id" is missing'),
     "study, a sentence": (changed(STUDY, reference="she left"), '"reference" must be a list of strings, got a string'),
     "study, no tokens": (changed(STUDY, noisy=[]), '"noisy" has no tokens'),
     "study, null": (changed(STUDY, reference=None), '"reference" has no tokens'),
-    "study, numbers": (changed(STUDY, noisy=[1, 2]), '"noisy" must be a list of strings'),
     "study, context a string": (changed(STUDY, context="anna came"), '"context" must be a list of strings'),
+    "text_b an object": (changed(PAIR, text_b={"text": "He"}), '"text_b" must be a string, got an object'),
+    "doc an object": (changed(PAIR, doc={"d": 1}), '"doc" must be a string, got an object'),
+    "pronoun a fraction": (changed(PAIR, pronoun_b=0.5), '"pronoun_b" must be a string, got a number'),
+    "judge a list": (changed(PAIR, judge=["I"]), '"judge" must be a string, got a list'),
 }
 UNDECIDED = {
     "all ties": [changed(PAIR, id=f"p{i}", better="tie") for i in (1, 2, 3)],
@@ -253,18 +197,12 @@ BAD_SCORES: dict[str, tuple[Any, str]] = {
         f'{{"id": "p2", "score_a": {"9" * 5000}, "score_b": 1}}',
         "broken JSON (expected a",
     ),
-    "score a string": (changed(SCORE, score_a="0.9"), '"score_a" must be a number or null, got "0.9"'),
-    "score 'nan'": (changed(SCORE, score_b="nan"), '"score_b" must be a number or null, got "nan"'),
     "score true": (changed(SCORE, score_b=True), '"score_b" must be a number or null, got true'),
-    "score a list": (changed(SCORE, score_a=[0.9]), '"score_a" must be a number'),
     "score missing": (changed(SCORE, score_b=GONE), 'the key "score_b" is missing'),
-    "score of one text": ({"id": "p2", "score": 0.5}, 'the key "score_a" is missing'),
-    "scores in a list": ({"id": "p2", "scores": [0.9, 0.1]}, 'the key "score_a" is missing'),
     "id missing": (changed(SCORE, id=GONE), 'the key "id" is missing'),
     "id null": (changed(SCORE, id=None), '"id" must be a string or a whole number'),
     "id again": (changed(SCORE, id="p1"), 'duplicate id "p1"'),
     "a list": ("[0.9, 0.1]", "expected a JSON object, got a list"),
-    "two numbers": ("0.9 0.1", "broken JSON ("),
 }
 BAD_TOKENS: dict[str, tuple[Any, str]] = {
     **{f"no {key}": (changed(TOKEN, **{key: GONE}), f'the key "{key}" is missing') for key in ("id", "text", "start")},
@@ -273,13 +211,8 @@ BAD_TOKENS: dict[str, tuple[Any, str]] = {
     "id again": (changed(TOKEN, id="t1"), 'duplicate id "t1", first in line 1'),
     "id with a lone surrogate": (changed(TOKEN, id=HALF), '"id" has a lone surrogate'),
     "label good": (changed(TOKEN, label="good"), '"label" must be one of "right", "wrong", got "good"'),
-    "label 1": (changed(TOKEN, label=1), '"label" must be one of "right", "wrong", got 1'),
-    "label null": (changed(TOKEN, label=None), '"label" must be one of "right", "wrong"'),
-    "label a list": (changed(TOKEN, label=["wrong"]), '"label" must be one of "right", "wrong"'),
     "start a string": (changed(TOKEN, start="0"), '"start" must be a whole number, got "0"'),
-    "start a fraction": (changed(TOKEN, start=0.0), '"start" must be a whole number, got 0.0'),
     "end true": (changed(TOKEN, end=True), '"end" must be a whole number, got true'),
-    "end null": (changed(TOKEN, end=None), '"end" must be a whole number, got null'),
     "start below 0": (changed(TOKEN, start=-2), "start -2, end 2 is not a span of a text of 8 characters"),
     "end past the text": (changed(TOKEN, end=9), "start 0, end 9 is not a span of a text of 8 characters"),
     "end before start": (changed(TOKEN, start=2, end=0), "is not a span"),
@@ -288,57 +221,30 @@ BAD_TOKENS: dict[str, tuple[Any, str]] = {
     "text a number": (changed(TOKEN, text=5), '"text" must be a string, got a number'),
     "text with NUL": (changed(TOKEN, text="He\0left"), '"text" holds a NUL'),
     "context a string": (changed(TOKEN, context="Anna came."), '"context" must be a list of strings'),
-    "context of numbers": (changed(TOKEN, context=[1]), '"context" must be a list of strings'),
     "system a list": (changed(TOKEN, system=["one"]), '"system" must be a string'),
-    "system with a lone surrogate": (changed(TOKEN, system=HALF), '"system" has a lone surrogate'),
+    "a pair among them": (PAIR, "is missing"),
     "doc an object": (changed(TOKEN, doc={"d": 1}), '"doc" must be a string'),
     "pronoun a list": (changed(TOKEN, pronoun=["He"]), '"pronoun" must be a string'),
-    "a pair among them": (PAIR, "is missing"),
 }
 BAD_TOKEN_SCORES: dict[str, tuple[Any, str]] = {
     "token score NaN": ('{"id": "t2", "score": NaN}', "NaN is not valid JSON; write null for a missing number"),
     "token score too large": ('{"id": "t2", "score": 1e999}', "expected a finite number, got 1e999"),
     "token score of 400 digits": (f'{{"id": "t2", "score": {"9" * 400}}}', '"score" must be a finite number or null'),
     "token score a string": (changed(TOKEN_SCORE, score="0.1"), '"score" must be a number or null'),
-    "token score true": (changed(TOKEN_SCORE, score=True), '"score" must be a number or null'),
     "token score missing": (changed(TOKEN_SCORE, score=GONE), 'the key "score" is missing'),
-    "token score of a pair": (changed(SCORE, id="t2"), 'the key "score" is missing'),
     "token score without id": (changed(TOKEN_SCORE, id=GONE), 'the key "id" is missing'),
     "token score again": (changed(TOKEN_SCORE, id="t1"), 'duplicate id "t1"'),
-}
-BAD_RECORDS: dict[str, tuple[Any, str]] = {
-    "record cut off": ('{"id": 2, "text": "She', "broken JSON"),
-    "record a list": ("[1]", "expected an object"),
-    "record a number": ("7", "expected an object"),
-    "record NaN": ('{"id": NaN, "text": "She left."}', "NaN is not valid JSON"),
-    "record empty line": ("", "broken JSON"),
-    "record without text": (changed(RECORD, text=GONE), 'the key "text" is missing'),
-    "record without id": (changed(RECORD, id=GONE), 'the key "id" is missing'),
-    "record text null": (changed(RECORD, text=None), '"text" must be a string, got null'),
-    "record text a list": (changed(RECORD, text=["She", "left"]), '"text" must be a string, got a list'),
-    "record context a string": (changed(RECORD, context="Anna came."), '"context" must be a list of strings'),
-    "record context of numbers": (changed(RECORD, context=[1]), '"context" must be a list of strings'),
-    "record id with NUL": (changed(RECORD, id=NUL), '"id" holds a NUL'),
-    "record with NUL": (changed(RECORD, text=NUL), '"text" holds a NUL'),
-    "record with a lone surrogate": (changed(RECORD, context=[HALF]), '"context" has a lone surrogate'),
-    "record again": (changed(RECORD, id=1), "the id 1 is also on an earlier line"),
 }
 MQM_HEAD = ("system", "doc", "seg_id", "rater", "source", "target", "category", "severity")
 MQM_ROW = ("one", "talk", "1", "r1", "Quelle", "<v>He</v> left.", "Accuracy/Mistranslation", "Major")
 MQM_ROWS: dict[str, tuple[Sequence[str], str]] = {
     "seven fields": (MQM_ROW[:-1], "7 fields, but the header has 8"),
-    "nine fields": ((*MQM_ROW, "note"), "9 fields, but the header has 8"),
-    "one field": (("one talk 1 r1",), "1 fields, but the header has 8"),
     "segment without number": ((*MQM_ROW[:2], "first", *MQM_ROW[3:]), "\"seg_id\" must be a whole number, got 'first'"),
     "segment below 0": ((*MQM_ROW[:2], "-1", *MQM_ROW[3:]), '"seg_id" must be a whole number'),
-    "segment a fraction": ((*MQM_ROW[:2], "1.5", *MQM_ROW[3:]), '"seg_id" must be a whole number'),
     "segment of many digits": ((*MQM_ROW[:2], "9" * 5000, *MQM_ROW[3:]), '"seg_id" must be a whole number, got'),
-    "segment empty": ((*MQM_ROW[:2], "", *MQM_ROW[3:]), '"seg_id" must be a whole number'),
     "severity unknown": ((*MQM_ROW[:-1], "Terrible"), "unknown severity 'Terrible'"),
-    "severity empty": ((*MQM_ROW[:-1], ""), "unknown severity ''"),
     "mark that is not opened": ((*MQM_ROW[:5], "He</v> left.", *MQM_ROW[6:]), "unpaired </v> in the target"),
     "mark in a mark": ((*MQM_ROW[:5], "<v>He <v>left</v>.", *MQM_ROW[6:]), "unpaired <v> in the target"),
-    "mark closed twice": ((*MQM_ROW[:5], "<v>He</v></v> left.", *MQM_ROW[6:]), "unpaired </v> in the target"),
     "another translation": ((*MQM_ROW[:5], "She went.", *MQM_ROW[6:]), "differs from that of most raters"),
 }
 
@@ -352,19 +258,15 @@ BAD_TABLES = {
     "table without header": ("1,yes,no\n2,no,no\n", 1, 'expected a header item,rater1,rater2,..., got "1,yes,no"'),
     "table of ids": ("id,r1,r2\n1,yes,no\n", 1, "expected a header item"),
     "table with tabs": ("item\tr1\tr2\n1\tyes\tno\n", 1, "expected a header item"),
-    "table with semicolons": ("item;r1;r2\n1;yes;no\n", 1, "expected a header item"),
     "table of ratings only": ("item\n1\n", 1, "with at least two raters, got 0"),
     "table of one rater": ("item,r1\n1,yes\n", 1, "with at least two raters, got 1"),
     "rater without name": ("item,r1,\n1,yes,no\n", 1, "rater 2 has no name"),
     "rater twice": ("item,r1,r1\n1,yes,no\n", 1, 'duplicate rater "r1"'),
     "header only": ("item,r1,r2\n", None, "has a header, but no items"),
     "short row": (f"{TABLE}2,yes\n", 3, "2 cells, but the header has 3"),
-    "long row": (f"{TABLE}2,yes,no,no\n", 3, "4 cells, but the header has 3"),
-    "row of text": (f"{TABLE}and so on\n", 3, "1 cells, but the header has 3"),
     "item twice": (f"{TABLE}1,no,no\n", 3, 'duplicate item "1", first in line 2'),
     "item without name": (f"{TABLE},no,no\n", 3, "the item has no name"),
     "open quote": (f'{TABLE}2,"yes,no\n', 3, "no CSV"),
-    "letters after a quote": (f'{TABLE}2,"yes"x,no\n', 3, "no CSV"),
     "rater who rated nothing": ("item,r1,r2\n1,yes,\n2,no,\n", None, 'the rater "r2" rated nothing'),
     "raters who never meet": ("item,r1,r2\n1,yes,\n2,,no\n", None, "an item that two raters rated"),
 }
@@ -392,8 +294,6 @@ RESULT = {"segments": [OUTPUT], "systems": [SYSTEM], "signature": SIGNATURE}
 BAD_RESULTS: dict[str, tuple[Sequence[Any], Any, str]] = {
     "no segments": (["segments"], GONE, 'the key "segments" is missing'),
     "segments empty": (["segments"], [], '"segments" is empty'),
-    "segments an object": (["segments"], {}, '"segments" must be a list'),
-    "segment a string": (["segments", 0], "She left.", '"segments", entry 1: expected an object, got a string'),
     "no signature": (["signature"], GONE, 'the key "signature" is missing'),
     "signature a number": (["signature"], 7, '"signature" must be a string'),
     "no systems": (["systems"], GONE, 'has neither "systems" nor "pairs"'),
@@ -401,34 +301,40 @@ BAD_RESULTS: dict[str, tuple[Sequence[Any], Any, str]] = {
     "system a string": (["systems", 0], "one", '"systems", entry 1: expected an object, got a string'),
     "system without name": (["systems", 0, "system"], GONE, 'the key "system" is missing'),
     "system score a string": (["systems", 0, "score"], "90", '"score" must be a number, got "90"'),
-    "interval of one": (["systems", 0, "interval"], [80], '"interval" must be null or two numbers in order'),
     "interval turned": (["systems", 0, "interval"], [95, 80], '"interval" must be null or two numbers in order'),
-    "count a fraction": (["systems", 0, "pronouns"], 1.5, '"pronouns" must be a whole number'),
+    "interval a number": (["systems", 0, "interval"], 5, '"interval" must be null or two numbers in order'),
     "another system": (["segments", 0, "system"], "two", 'expected "system" "one", got "two"'),
     "another segment": (["segments", 0, "segment"], 4, 'expected "segment" 0, got 4'),
     "text gone": (["segments", 0, "text"], GONE, "has no text (written by score --jsonl)"),
     "text null": (["segments", 0, "text"], None, '"text" must be a string, got null'),
     "context a list": (["segments", 0, "context"], ["Anna came."], '"context" must be a string'),
     "context gone": (["segments", 0, "context"], GONE, 'the key "context" is missing'),
-    "doc a number": (["segments", 0, "doc"], 3, '"doc" must be a string, got a number'),
-    "reference a list": (["segments", 0, "reference"], ["She"], '"reference" must be a string'),
-    "score a string": (["segments", 0, "score"], "0.9", '"score" must be a number, got "0.9"'),
     "score gone": (["segments", 0, "score"], None, "expected a score if and only if there are pronouns"),
     "no pronouns": (["segments", 0, "pronouns"], [], "expected a score if and only if there are pronouns"),
     "pronouns null": (["segments", 0, "pronouns"], None, '"pronouns" must be a list'),
     "probability above 1": (["segments", 0, "pronouns", 0, "probability"], 1.5, '"probability" must lie in [0, 1]'),
     "probability below 0": (["segments", 0, "pronouns", 0, "probability"], -0.1, '"probability" must lie in [0, 1]'),
+    "probability of 400 digits": (
+        ["segments", 0, "pronouns", 0, "probability"],
+        10**400,
+        "must be a number from -1e+299 to 1e+299",
+    ),
     "probability null": (["segments", 0, "pronouns", 0, "probability"], None, '"probability" must be a number'),
-    "probability true": (["segments", 0, "pronouns", 0, "probability"], True, '"probability" must be a number'),
     "another place": (["segments", 0, "pronouns", 0, "start"], 1, "is not at 1 to 3 of its text"),
     "place past the end": (["segments", 0, "pronouns", 0, "end"], 90, "is not at 0 to 90 of its text"),
-    "place a string": (["segments", 0, "pronouns", 0, "start"], "0", '"start" must be a whole number'),
     "inside a word": (
         ["segments", 0, "pronouns", 0],
         {"text": "he", "start": 1, "end": 3, "probability": 0.9},
         "the pronoun 'he' begins inside a word",
     ),
     "pairs of none": (["pairs"], [], '"pairs" has 0 entries'),
+    "segments an object": (["segments"], {}, '"segments" must be a list'),
+    "segment a string": (["segments", 0], "She left.", '"segments", entry 1: expected an object, got a string'),
+    "count a fraction": (["systems", 0, "pronouns"], 1.5, '"pronouns" must be a whole number'),
+    "doc a number": (["segments", 0, "doc"], 3, '"doc" must be a string, got a number'),
+    "reference a list": (["segments", 0, "reference"], ["She"], '"reference" must be a string'),
+    "score a string": (["segments", 0, "score"], "0.9", '"score" must be a number, got "0.9"'),
+    "place a string": (["segments", 0, "pronouns", 0, "start"], "0", '"start" must be a whole number'),
     "pairs a number": (["pairs"], 3, '"pairs" must be a list'),
 }
 NO_RESULTS = {
@@ -444,105 +350,24 @@ GAP_ROWS: dict[str, tuple[Sequence[str], str]] = {
     "GAP offset a word": ((*GAP_ROW[:3], "eleven", "u"), "expected a whole number as Pronoun-offset, got 'eleven'"),
     "GAP offset below 0": ((*GAP_ROW[:3], "-11", "u"), "expected a whole number as Pronoun-offset"),
     "GAP another place": ((*GAP_ROW[:3], "3", "u"), "expected 'She' at 3"),
-    "GAP past the end": ((*GAP_ROW[:3], "999", "u"), "expected 'She' at 999"),
     "GAP no pronoun": (("x-1", "Anna came.", "", "0", "u"), "expected '' at 0"),
     "GAP a name": (("x-1", "Anna came.", "Anna", "0", "u"), "expected he, she or a case of theirs"),
+    "GAP inside a word": (("x-1", "Others left.", "her", "2", "u"), "expected he, she or a case of theirs"),
     "GAP four cells": (GAP_ROW[:4], "columns (ID, Text, Pronoun, Pronoun-offset, URL), got 4"),
 }
 NBEST = {
     "n-best without bars": ("0 ||| She left.\nHe left.\n", 2, 'expected "number ||| text"'),
     "n-best without number": ("||| She left.\n", 1, 'expected "number ||| text"'),
-    "n-best below 0": ("-1 ||| She left.\n", 1, 'expected "number ||| text"'),
     "n-best from 5": ("5 ||| She left.\n", 1, "expected the number 0 or 1, got 5; none may be missing"),
     "n-best with a gap": ("0 ||| A.\n0 ||| B.\n2 ||| C.\n", 3, "expected the number 0 or 1, got 2"),
     "n-best backwards": ("0 ||| A.\n1 ||| B.\n0 ||| C.\n", 3, "expected the number 1 or 2, got 0"),
-    "n-best a fraction": ("0.5 ||| She left.\n", 1, 'expected "number ||| text"'),
 }
 NUMBERS = {
     "number nan": ("0.1\nnan\n0.2\n0.3\n", 2, "expected a finite number, got 'nan'"),
-    "number inf": ("0.1\n-inf\n0.2\n0.3\n", 2, "expected a finite number, got '-inf'"),
     "number a word": ("0.1\nhigh\n0.2\n0.3\n", 2, "expected a finite number, got 'high'"),
     "number empty": ("0.1\n\n0.2\n0.3\n", 2, "expected a finite number, got ''"),
-    "number with a comma": ("0,1\n0.2\n0.3\n0.4\n", 1, "expected a finite number, got '0,1'"),
     "numbers too few": ("0.1\n0.2\n", None, "expected 4 lines"),
     "numbers too many": ("0.1\n" * 5, None, "expected 4 lines"),
-}
-PEER_FILES: dict[str, tuple[str, str, str, str, int | None, str]] = {
-    # name: (verb, file, what is there, what comes instead, line, message)
-    "apt without section": ("apt", "apt.ini", "[lang]", "", 2, "a key before the first section"),
-    "apt no key": (
-        "apt",
-        "apt.ini",
-        "input_type = word",
-        "input_type word",
-        14,
-        "expected `[section]` or `key = value`",
-    ),
-    "apt key twice": ("apt", "apt.ini", "source = en", "source = en\nsource = en", 3, "is also on line 2"),
-    "apt no source": ("apt", "apt.ini", "source = reference.en", "source =", 8, "is missing; add a line"),
-    "apt no such file": ("apt", "apt.ini", "target = candidate.fr", "target = nix.fr", 10, "no such file nix.fr"),
-    "apt input type": ("apt", "apt.ini", "input_type = word", "input_type = words", 14, "expected word or possition"),
-    "apt case 7": ("apt", "apt.ini", "4, 5, 6", "4, 5, 7", 24, "expected case numbers from 1 to 6, got '7'"),
-    "apt case twice": ("apt", "apt.ini", "4, 5, 6", "4, 5, 5", 24, "case 5 is given twice"),
-    "apt weight nan": ("apt", "apt.ini", "1, 0.5, 0, 0, 0, 1", "1, nan, 0, 0, 0, 1", 25, "expected numbers, got 'nan'"),
-    "apt five weights": ("apt", "apt.ini", "1, 0.5, 0, 0, 0, 1", "1, 0.5, 0, 0, 0", 25, "a weight for each of the 6"),
-    "apt flag": ("apt", "apt.ini", "as_equal = false", "as_equal = maybe", 26, "expected true or false, got 'maybe'"),
-    "apt limit": ("apt", "apt.ini", "matrix = 10", "matrix = 0", 31, "expected a whole number from 1, got '0'"),
-    "apt link": ("apt", "reference.en-fr.alig", "0-0 1-2", "0-0 1:2", 2, "expected links i-j"),
-    "apt link outside": ("apt", "reference.en-fr.alig", "0-0 1-2", "0-0 9-2", 2, "link 9-2, but the line has 5 tokens"),
-    "apt links missing": ("apt", "candidate.en-fr.alig", "0-0 1-1 2-3 3-4 4-5 5-6\n", "", None, "expected as many"),
-    "apt text missing": (
-        "apt",
-        "candidate.fr",
-        "Il a coûté dix francs .\n",
-        "",
-        None,
-        "4 lines, but reference.en has 5",
-    ),
-    "autoprf link": ("autoprf", "candidate.en-fr.alig", "0-0 1-2", "0-0 1/2", 2, "expected links such as 0-0 1-2"),
-    "autoprf half a link": (
-        "autoprf",
-        "candidate.en-fr.alig",
-        "0-0 1-2",
-        "0-0 1-",
-        2,
-        "expected links such as 0-0 1-2",
-    ),
-    "autoprf links missing": (
-        *("autoprf", "candidate.en-fr.alig", "0-0 1-1 2-3 3-4 4-5 5-6\n", "", None),
-        "4 lines for 5 sentences",
-    ),
-    "autoprf text missing": ("autoprf", "reference.en", "It cost ten francs .\n", "", None, "expected as many"),
-    "autoprf another source": (
-        "autoprf",
-        "candidate.en",
-        "It cost ten",
-        "It cost twice ten",
-        2,
-        "expected the same tokens",
-    ),
-    "autoprf documents with names only": (
-        "autoprf",
-        "documents.txt",
-        "0 lamp",
-        "lamp",
-        1,
-        "expected a number, and a name",
-    ),
-    "autoprf documents backwards": ("autoprf", "documents.txt", "3 aunts", "0 aunts", 2, "expected a number above 0"),
-    "autoprf no such sentence": ("autoprf", "documents.txt", "3 aunts", "9 aunts", 2, "no sentence 9: there are 5"),
-    "autoprf no documents": (
-        "autoprf",
-        "documents.txt",
-        "0 lamp\n3 aunts\n",
-        "",
-        None,
-        "expected a line for each document",
-    ),
-    "autoprf index past all": (
-        *("autoprf --compat", "candidate.en-fr.alig", "0-0 1-2", "0-0 1-99", 2),
-        "target index 99 lies past the end of the whole text",
-    ),
 }
 ONLY_SCORES = ("evaluate --scores", "evaluate --against", "agree --scores")
 
@@ -626,8 +451,6 @@ def cases() -> Iterator[Case]:
     yield Case("result: empty file", ("report", "report tables"), b"", None, "broken JSON")
     yield Case("result: Latin-1", ("report",), '{"signature": "ü"}'.encode("latin-1"), 1, "byte 0xfc is not UTF-8")
 
-    for name, (bad, says) in BAD_RECORDS.items():
-        yield Case(name, ("suggest",), lines(changed(RECORD, id=1), bad), 2, says)
     yield Case("records: empty file", ("suggest",), b"", None, "is empty; expected one JSON object a line")
     yield Case("text: empty file", ("suggest -t", "rerank --candidates"), b"", None, "is empty; expected one segment")
     yield Case("ids: an empty one", ("suggest --docids", "rerank --docids"), b"a\n\n", 2, "expected a document id")
@@ -640,11 +463,6 @@ def cases() -> Iterator[Case]:
     yield Case("n-best empty", ("rerank --nbest", "rerank --size"), b"", None, "is empty; expected the candidates")
     yield Case("reference too long", ("rerank -r",), b"A.\nB.\nC.\n", None, "expected 2 lines")
     yield Case("reference too short", ("rerank -r", "rerank --docids"), b"A.\n", None, "expected 2 lines")
-
-    for name, (verb, file, old, new, line, says) in PEER_FILES.items():
-        text = (PEERS / file).read_text(encoding="utf-8")
-        assert old in text, name
-        yield Case(name, (verb,), text.replace(old, new, 1).encode(), line, says, file)
 
 
 def with_value(path: Sequence[Any], value: Any) -> bytes:
@@ -667,8 +485,6 @@ CASES = list(cases())
 def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of good files."""
     folder = tmp_path_factory.mktemp("judgements")
-    for path in PEERS.iterdir():
-        shutil.copy(path, folder)
     (folder / "pairs.jsonl").write_bytes(lines(*(changed(PAIR, id=f"p{i}") for i in (1, 2, 3))))
     (folder / "scores.jsonl").write_bytes(lines(*(changed(SCORE, id=f"p{i}") for i in (1, 2, 3))))
     labels = {1: "right", 2: "wrong", 3: "wrong"}
@@ -695,21 +511,21 @@ def test_one_clear_line(
     case: Case, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(good, tmp_path, dirs_exist_ok=True)
-    (tmp_path / case.file).write_bytes(case.content)
+    (tmp_path / BAD).write_bytes(case.content)
     (tmp_path / "out.json").write_text("of an earlier run\n")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     monkeypatch.chdir(tmp_path)
     for verb in case.verbs:
         said = refused(COMMANDS[verb], capsys)
-        where = case.file if case.line is None else f"{case.file}:{case.line}"
+        where = BAD if case.line is None else f"{BAD}:{case.line}"
         assert said.startswith(f"{where}: "), said
         assert case.says in said
         assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_there_are_two_hundred_bad_files_and_no_two_are_the_same() -> None:
-    assert len({case.name for case in CASES}) == len(CASES) >= 200
-    assert len({(case.verbs, case.file, case.content) for case in CASES}) == len(CASES)
+def test_no_two_bad_files_are_the_same() -> None:
+    assert len({case.name for case in CASES}) == len(CASES)
+    assert len({(case.verbs, case.content) for case in CASES}) == len(CASES)
 
 
 @pytest.mark.parametrize("verb", [verb for verb, argv in COMMANDS.items() if BAD in argv])
@@ -765,8 +581,6 @@ def test_the_good_files_are_good(
         "report": "result.json",
         "rerank --nbest": "nbest.txt",
         "rerank --candidates": "two.txt",
-        "apt": BAD,
-        "autoprf": BAD,
     }
     for verb, file in instead.items():
         assert main([file if word == BAD else word for word in COMMANDS[verb]]) == 0, capsys.readouterr().err
@@ -787,7 +601,7 @@ def test_one_category_is_an_answer_where_section_8_defines_it(
 
 def test_all_of_it_before_torch_is_loaded(good: Path, tmp_path: Path) -> None:
     shutil.copytree(good, tmp_path, dirs_exist_ok=True)
-    chosen = {verb: case for case in CASES for verb in case.verbs if case.file == BAD}
+    chosen = {verb: case for case in CASES for verb in case.verbs}
     runs = []
     for number, (verb, case) in enumerate(chosen.items()):
         (tmp_path / f"bad-{number}").write_bytes(case.content)

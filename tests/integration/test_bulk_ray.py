@@ -22,8 +22,8 @@ import psutil
 import pyarrow.parquet as pq
 import pytest
 
-from pronmetric.cli.main import main
 from tests.tools.ray_start import late, twice
+from tests.tools.row_files import jsonl
 
 pytestmark = pytest.mark.xdist_group("ray")
 
@@ -48,10 +48,8 @@ cluster.shutdown()
 def source(tmp_path: Path, sample: Path) -> Path:
     """Records, each text with another context, so that none is like another."""
     lines = (sample / "system-a.txt").read_text(encoding="utf-8").splitlines()
-    path = tmp_path / "in.jsonl"
     rows = [{"id": k, "text": lines[k % len(lines)], "context": [f"Line {k}."]} for k in range(ROWS)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
+    return jsonl(tmp_path / "in.jsonl", rows)
 
 
 @pytest.fixture
@@ -191,29 +189,6 @@ def test_a_cluster_that_loses_a_node(
         complete(driver)
         cluster.communicate(timeout=PATIENCE)  # closes its stdin, at which it shuts down
     check(tmp_path / "out", source, run_tiny)
-
-
-@twice
-def test_an_alignment_that_is_killed_goes_on(
-    begin: Callable[..., subprocess.Popen[str]], tmp_path: Path, sample: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    texts = [(sample / name).read_text(encoding="utf-8").splitlines() for name in ("ref.txt", "system-a.txt")]
-    rows = [{"reference": a, "text": b} for a, b in zip(*texts, strict=True)] * 3
-    source, out = tmp_path / "in.jsonl", tmp_path / "out"
-    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    killed = begin("align", source, "-o", out, "--workers", "1")
-    wait(killed, out, 2)
-    end(killed)
-    killed.communicate()
-    before = finished(out)
-    assert len(before) < len(rows) and not (out / "manifest.json").exists()
-    printed, err = complete(begin("align", source, "-o", out, "--workers", "2"))
-    assert f"rows\t{len(rows)}\n" in printed and f"{len(before)} of {len(rows)} shards are finished" in err
-    found = [row for path in sorted((out / "links").iterdir()) for row in pq.read_table(path).to_pylist()]
-    for name, key in (("a", "reference"), ("b", "text")):
-        (tmp_path / name).write_text("".join(f"{row[key]}\n" for row in rows), encoding="utf-8")
-    assert main(["align", str(tmp_path / "a"), str(tmp_path / "b"), "--table", str(out / "table.npz")]) == 0
-    assert [row["links"] for row in found] == capsys.readouterr().out.splitlines()
 
 
 def test_a_ray_that_is_late_is_tried_again_and_skipped(tmp_path: Path) -> None:

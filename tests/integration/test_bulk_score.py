@@ -5,24 +5,24 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from pronmetric.alignment.counts import files as source_files
-from pronmetric.bulk import parts, run, shards
+from pronmetric.bulk import run
 from pronmetric.cli.main import main
 from pronmetric.signature import Signature
+from tests.tools.row_files import parts, write
 
 Bulk = Callable[..., int]
 
 
 @pytest.fixture
-def bulk(serial: list[tuple[str, int]], tiny_checkpoint: Callable[..., Path]) -> Bulk:
+def bulk(serial: list[int], tiny_checkpoint: Callable[..., Path]) -> Bulk:
     """Runs `bulk score` with the tiny checkpoint; gives the exit code."""
 
     def call(*argv: str | Path) -> int:
@@ -42,18 +42,6 @@ def records(sample: Path) -> list[dict[str, Any]]:
     return [*found, *({**record, "id": f"again-{record['id']}"} for record in found[:5])]
 
 
-def write(path: Path, records: Sequence[dict[str, Any]]) -> Path:
-    if path.suffix == ".parquet":
-        pq.write_table(pa.Table.from_pylist(list(records)), path)
-    else:
-        path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
-
-
-def rows(out: Path) -> list[dict[str, Any]]:
-    return [row for path in sorted((out / "scores").glob("*")) for row in pq.read_table(path).to_pylist()]
-
-
 def manifest(out: Path) -> dict[str, Any]:
     return json.loads((out / "manifest.json").read_text(encoding="utf-8"))
 
@@ -67,7 +55,7 @@ def test_scores_are_those_of_score(
     whole = write(tmp_path / "all.jsonl", records)
     out, _ = run_tiny("score", "--jsonl", whole, "--to_json", tmp_path / "all.json")
     expected = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
-    found = rows(tmp_path / "out")
+    found = parts(tmp_path / "out" / "scores")
     assert [row["id"] for row in found] == [one["id"] for one in expected] == [one["id"] for one in records]
     for row, one in zip(found, expected, strict=True):
         assert row["score"] == pytest.approx(one["score"], abs=1.1e-5)
@@ -121,7 +109,7 @@ def test_each_distinct_text_of_a_shard_is_encoded_once(
 
 def test_a_stopped_run_goes_on_at_the_first_unfinished_shard(
     bulk: Bulk,
-    serial: list[tuple[str, int]],
+    serial: list[int],
     tmp_path: Path,
     records: list[dict[str, Any]],
     capsys: pytest.CaptureFixture[str],
@@ -129,7 +117,7 @@ def test_a_stopped_run_goes_on_at_the_first_unfinished_shard(
     source = write(tmp_path / "in.jsonl", records)
     call = [source, "-o", tmp_path / "out", "--shard-rows", "11"]
     assert bulk(*call) == 0
-    whole = rows(tmp_path / "out")
+    whole = parts(tmp_path / "out" / "scores")
     first = capsys.readouterr().out
     (tmp_path / "out" / "manifest.json").unlink()  # as if it had been killed before shards 1 and 3 were written
     for number in (1, 3):
@@ -137,72 +125,13 @@ def test_a_stopped_run_goes_on_at_the_first_unfinished_shard(
         path.rename(path.with_name(f".{path.name}.01234567.part"))
     serial.clear()
     assert bulk(*call) == 0
-    assert serial == [("score", 1), ("score", 3)]
+    assert serial == [1, 3]
     printed = capsys.readouterr()
     assert printed.out == first and "3 of 5 shards are finished" in printed.err
-    assert rows(tmp_path / "out") == whole
+    assert parts(tmp_path / "out" / "scores") == whole
     assert len(list((tmp_path / "out" / "scores").iterdir())) == 5
     serial.clear()
     assert bulk(*call) == 0 and serial == []
-
-
-@pytest.mark.parametrize("flags", [[], ["--source-lang", "de"]])
-def test_dedupe_encodes_each_distinct_text_once_for_all_shards(
-    bulk: Bulk,
-    serial: list[tuple[str, int]],
-    tmp_path: Path,
-    records: list[dict[str, Any]],
-    monkeypatch: pytest.MonkeyPatch,
-    flags: list[str],
-) -> None:
-    monkeypatch.setattr(parts, "BUCKET", 20)  # three buckets
-    rows_in = [{**one, "source": "Sie sah ihn.", "source_context": ["Er kam."]} for one in records]
-    source = write(tmp_path / "in.jsonl", [*rows_in[:40], {"id": "bad"}, *rows_in[:15]])
-    call = [source, "--shard-rows", "12", "--on-error", "skip", *flags]
-    assert bulk(*call, "-o", tmp_path / "plain") == 0
-    serial.clear()
-    assert bulk(*call, "-o", tmp_path / "out", "--dedupe") == 0
-    steps = {"spread": 5, "bucket": 3, "collect": 5}
-    assert serial == [(step, number) for step, count in steps.items() for number in range(count)]
-    plain, found = rows(tmp_path / "plain"), rows(tmp_path / "out")
-    for one, other in zip(found, plain, strict=True):
-        assert one["score"] == pytest.approx(other["score"], abs=1e-5)
-        same = ("row", "id", "system", "words", *(["missing", "surplus"] if flags else []))
-        assert [one[name] for name in same] == [other[name] for name in same]
-        assert [p["start"] for p in one["pronouns"]] == [p["start"] for p in other["pronouns"]]
-    told, before = manifest(tmp_path / "out"), manifest(tmp_path / "plain")
-    texts = {json.dumps([one["context"], one["text"]]) for one in rows_in[:40]}
-    assert told["counts"]["encoded"] <= len(texts) < before["counts"]["encoded"]
-    assert (told["rows"], told["skipped"]) == (56, 1)
-    assert not (tmp_path / "out" / "dedupe").exists() and (tmp_path / "out" / "errors.parquet").exists()
-    assert bulk(*call, "-o", tmp_path / "out") == 0  # nothing is left to do; the manifest stays
-    assert manifest(tmp_path / "out") == told
-
-
-def test_dedupe_goes_on_where_it_was_stopped(
-    bulk: Bulk,
-    serial: list[tuple[str, int]],
-    tmp_path: Path,
-    records: list[dict[str, Any]],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr(parts, "BUCKET", 20)
-    source = write(tmp_path / "in.jsonl", [*records[:40], {"id": "bad"}])
-    call = [source, "-o", tmp_path / "out", "--shard-rows", "12", "--dedupe"]
-    assert bulk(*call) == 1
-    assert capsys.readouterr().err.count(":41: the key") == 1 and serial == [("spread", k) for k in range(3)]
-    serial.clear()
-    monkeypatch.setattr(shards, "clean", lambda *_: None)
-    assert bulk(*call, "--on-error", "skip") == 0
-    assert serial[0] == ("spread", 3) and [step for step, _ in serial].count("bucket") == 3
-    before = rows(tmp_path / "out")
-    (tmp_path / "out" / "dedupe" / "scored" / "000001.arrow").unlink()
-    (tmp_path / "out" / "scores" / "part-000002.parquet").unlink()
-    serial.clear()
-    assert bulk(*call, "--on-error", "skip") == 0
-    assert serial == [("bucket", 1), ("collect", 2)]
-    assert rows(tmp_path / "out") == before
 
 
 @pytest.mark.parametrize("change", ["--context none", "--shard-rows 9", "input"])
@@ -220,7 +149,7 @@ def test_a_folder_of_another_run_is_refused(
 
 def test_a_bad_row_is_an_error_or_is_skipped(
     bulk: Bulk,
-    serial: list[tuple[str, int]],
+    serial: list[int],
     tmp_path: Path,
     records: list[dict[str, Any]],
     capsys: pytest.CaptureFixture[str],
@@ -229,7 +158,7 @@ def test_a_bad_row_is_an_error_or_is_skipped(
     call = [source, "-o", tmp_path / "out", "--shard-rows", "4"]
     assert bulk(*call) == 1
     assert capsys.readouterr().err.endswith(f'pronmetric: error: {source}:10: "text" must be a string, got null\n')
-    assert serial == [("score", 0), ("score", 1)] and not (tmp_path / "out" / "manifest.json").exists()
+    assert serial == [0, 1] and not (tmp_path / "out" / "manifest.json").exists()
     assert bulk(*call, "--on-error", "skip") == 0
     assert "bad rows skipped, see errors.parquet: 1 of 13" in capsys.readouterr().err
     (bad,) = pq.read_table(tmp_path / "out" / "errors.parquet").to_pylist()
@@ -241,7 +170,7 @@ def test_a_bad_row_is_an_error_or_is_skipped(
     }
     told = manifest(tmp_path / "out")
     assert (told["rows"], told["scored"], told["skipped"]) == (13, 12, 1)
-    assert [row["row"] for row in rows(tmp_path / "out")] == [*range(1, 10), 11, 12, 13]
+    assert [row["row"] for row in parts(tmp_path / "out" / "scores")] == [*range(1, 10), 11, 12, 13]
     assert bulk(*call) == 1
     assert "an earlier run skipped 1 bad rows here" in capsys.readouterr().err
 
@@ -253,7 +182,7 @@ def test_the_context_counts_unless_none_is_asked_for(
     assert bulk(source, "-o", tmp_path / "out", "--context", "none") == 0
     out, _ = run_tiny("score", "--jsonl", source, "--context", "none")
     expected = [json.loads(line)["score"] for line in out.splitlines() if line.startswith("{")]
-    assert [row["score"] for row in rows(tmp_path / "out")] == pytest.approx(expected, abs=1.1e-5)
+    assert [row["score"] for row in parts(tmp_path / "out" / "scores")] == pytest.approx(expected, abs=1.1e-5)
     assert "|context:none|" in manifest(tmp_path / "out")["signature"]
 
 
@@ -288,14 +217,14 @@ def test_missing_pronouns_are_counted_by_the_source(
         "score", "--jsonl", write(tmp_path / "in.jsonl", found), "--source-lang", "de", "--to_json", tmp_path / "x"
     )
     expected = json.loads((tmp_path / "x").read_text(encoding="utf-8"))
-    assert [row["score"] for row in rows(tmp_path / "out")] == pytest.approx(
+    assert [row["score"] for row in parts(tmp_path / "out" / "scores")] == pytest.approx(
         [one["score"] for one in expected["segments"]], abs=1.1e-5
     )
     (mine,), (theirs,) = manifest(tmp_path / "out")["systems"], expected["systems"]
     assert mine["missing_pronouns"] == theirs["missing_pronouns"] > 0
     assert mine["surplus_pronouns"] == theirs["surplus_pronouns"]
     assert bulk(path, "-o", tmp_path / "plain") == 0  # the same scores; the table adds columns, and is signed
-    plain, counted = rows(tmp_path / "plain"), rows(tmp_path / "out")
+    plain, counted = parts(tmp_path / "plain" / "scores"), parts(tmp_path / "out" / "scores")
     added = {"missing", "surplus"}
     assert [{name: value for name, value in row.items() if name not in added} for row in counted] == plain
     assert added <= counted[0].keys() and all("source" not in p for row in counted for p in row["pronouns"])
@@ -310,7 +239,7 @@ def test_missing_pronouns_are_counted_by_the_source(
 
 
 def test_other_weights_on_a_worker_are_refused(
-    serial: list[tuple[str, int]],
+    serial: list[int],
     tmp_path: Path,
     records: list[dict[str, Any]],
     tiny_checkpoint: Callable[..., Path],
@@ -354,3 +283,9 @@ def test_a_missing_extra_is_named(
     assert main(["bulk", "score", str(write(tmp_path / "in.jsonl", records)), "-o", str(tmp_path / "out")]) == 1
     assert 'bulk needs ray, which is not installed: pip install "pronmetric[ray]"\n' in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", ["align", "prepare"])
+def test_a_removed_command_says_so(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bulk", command, "in.jsonl", "-o", "out"]) == 1
+    assert f"`bulk {command}` was removed in 0.2.0" in capsys.readouterr().err

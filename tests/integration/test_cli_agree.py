@@ -162,54 +162,6 @@ def test_raters_who_never_meet(capsys: pytest.CaptureFixture[str]) -> None:
     assert "the metric against a, ties as a category" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        ("", "t.csv: is empty"),
-        ("id,a,b\n1,x,y\n", 't.csv:1: expected a header item,rater1,rater2,..., got "id,a,b"'),
-        ("item\ta\tb\n", "expected a header"),
-        ("item,a\n1,x\n", "at least two raters, got 1"),
-        ("item,a,a\n1,x,y\n", 'duplicate rater "a"'),
-        ("item,a,\n1,x,y\n", "rater 2 has no name"),
-        ("item,a,b\n", "t.csv: has a header, but no items"),
-        ("item,a,b\n1,x\n", "t.csv:2: 2 cells, but the header has 3: item, a, b"),
-        ("item,a,b\n1,x,y\n1,x,y\n", 't.csv:3: duplicate item "1", first in line 2'),
-        ("item,a,b\n,x,y\n", "t.csv:2: the item has no name"),
-        ("item,a,b\n1,x,\n", 'the rater "b" rated nothing'),
-        (
-            "item,a,b\n1,x,\n2,,y\n",
-            "t.csv: agreement needs an item that two raters rated: none of the 2 has two ratings",
-        ),
-        ('item,a,b\n1,"x,y\n', "no CSV"),
-        ("item,a,b\n1,\0,y\n", "t.csv:2: a NUL byte"),
-    ],
-)
-def test_bad_tables(capsys: pytest.CaptureFixture[str], table: str, message: str) -> None:
-    Path("t.csv").write_text(table)
-    assert main(["agree", "--ratings", "t.csv"]) == 1
-    told = capsys.readouterr()
-    assert message in told.err and len(told.err.splitlines()) == 1 and not told.out
-
-
-@pytest.mark.parametrize(
-    "flags",
-    [
-        [],
-        ["p", "--ratings", "t"],
-        ["p", "--categories", "x"],
-        ["--ratings", "t", "--scores", "s"],
-        ["p", "--tie", "1"],
-        ["p", "--scores", "s", "--tie", "nan"],
-        ["p", "--variant", "x"],
-        ["p", "--seed", "-1"],
-    ],
-)
-def test_wrong_flags(flags: list[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(["agree", *flags])
-    assert stop.value.code == 2
-
-
 @pytest.mark.parametrize("flags", [["none.jsonl"], ["pairs.jsonl", "--to_json", "no/folder.json"]])
 def test_files_that_are_not_there(capsys: pytest.CaptureFixture[str], flags: list[str]) -> None:
     pairs()

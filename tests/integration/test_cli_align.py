@@ -126,27 +126,3 @@ def test_bad_files_of_flags(files: Path, capsys: pytest.CaptureFixture[str], fla
     assert main(["align", "a", "b", *flags]) == 1
     captured = capsys.readouterr()
     assert captured.out == "" and message in captured.err
-
-
-@pytest.mark.parametrize(
-    "flags",
-    [
-        [],
-        ["a"],
-        ["a", "b", "--symmetrize", "best"],
-        ["a", "b", "--backend", "fast_align"],
-        ["a", "b", "--table", "t", "--train-on", "a", "b"],
-        ["a", "b", "--table", "t", "--save-table", "t"],
-        ["a", "b", "--backend", "embedding", "--table", "t"],
-        ["a", "b", "--backend", "embedding", "--symmetrize", "union"],
-        ["a", "b", "--backend", "precomputed"],
-        ["a", "b", "--links", "links"],
-        ["a", "b", "--sym", "union"],
-    ],
-)
-def test_wrong_flags(files: Path, capsys: pytest.CaptureFixture[str], flags: list[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(["align", *flags])
-    assert stop.value.code == 2
-    captured = capsys.readouterr()
-    assert captured.out == "" and "pronmetric align: error:" in captured.err

@@ -14,6 +14,7 @@ import pytest
 
 from pronmetric.cli.main import main
 from pronmetric.lab.baselines import corpus_scores
+from tests.tools.row_files import jsonl
 
 Checkpoints = Callable[..., Path]
 Run = Callable[..., tuple[str, str]]
@@ -221,11 +222,6 @@ PAIRS = [
     pair(7),
     pair(8, better="tie", reference="She left."),
 ]
-
-
-def jsonl(path: Path, records: list[Any]) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
 
 
 @pytest.fixture

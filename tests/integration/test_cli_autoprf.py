@@ -1,4 +1,4 @@
-"""`pronmetric autoprf`: what it prints and writes, with and without --compat; faults leave nothing behind."""
+"""`pronmetric baseline autoprf`: what it prints and writes, with and without --compat; faults leave nothing behind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from pronmetric.cli.main import main
 
-ARGS = ["autoprf", "--reference", "ref", "--candidate", "sys", "--documents", "docs"]
+ARGS = ["baseline", "autoprf", "--reference", "ref", "--candidate", "sys", "--documents", "docs"]
 FILES = {
     "ref.en": "It rains and they know it .\nThey left .\n\nIT is here\n",
     "ref.fr": "il pleut et ils le savent .\nElles sont parties .\n\nil est là\n",
@@ -139,12 +139,12 @@ def test_wrong_flags_exit_2(capsys: pytest.CaptureFixture[str], flags: list[str]
     with pytest.raises(SystemExit) as caught:
         main([*ARGS, *flags])
     assert caught.value.code == 2
-    assert "usage: pronmetric autoprf" in capsys.readouterr().err
+    assert "usage: pronmetric baseline" in capsys.readouterr().err
 
 
 def test_all_files_must_be_named(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        main(["autoprf", "--reference", "ref"])
+        main(["baseline", "autoprf", "--reference", "ref"])
     assert caught.value.code == 2
     assert "--candidate, --documents" in capsys.readouterr().err
 

@@ -1,4 +1,4 @@
-"""`pronmetric average`: the weights are the mean, calibrated anew; what is of another kind is refused."""
+"""`pronmetric checkpoint average`: the weights are the mean, calibrated anew; what is of another kind is refused."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_weights_are_the_mean_and_the_figures_are_printed(
     factor: float,
 ) -> None:
     out = tmp_path / "average"
-    argv = ["average", *map(str, two), "--data", str(tiny_prepared), "-o", str(out), "--full", *shares]
+    argv = ["checkpoint", "average", *map(str, two), "--data", str(tiny_prepared), "-o", str(out), "--full", *shares]
     assert main(argv) == 0
     before, after = load_file(two[0] / "model.safetensors"), load_file(out / "model.safetensors")
     assert before.keys() == after.keys()
@@ -155,7 +155,7 @@ def test_what_scores_in_another_way_is_refused(
 ) -> None:
     change(two[1], context="none")
     out = tmp_path / "average"
-    assert main(["average", *map(str, two), "--data", str(tiny_prepared), "-o", str(out)]) == 1
+    assert main(["checkpoint", "average", *map(str, two), "--data", str(tiny_prepared), "-o", str(out)]) == 1
     assert "its context differs from that of the first" in capsys.readouterr().err and not out.exists()
 
 
@@ -166,7 +166,15 @@ def test_heads_that_began_with_other_weights_are_refused(
     shutil.copytree(two[0], third)
     change(two[1], training={"head_seed": 1})
     change(third, training={"head_seed": 2})
-    argv = ["average", *map(str, (*two, third)), "--data", str(tiny_prepared), "-o", str(tmp_path / "average")]
+    argv = [
+        "checkpoint",
+        "average",
+        *map(str, (*two, third)),
+        "--data",
+        str(tiny_prepared),
+        "-o",
+        str(tmp_path / "average"),
+    ]
     assert main(argv) == 1
     said = capsys.readouterr().err
     assert f"{third}: its head has other initial weights (head_seed=2) than the checkpoints before it (1)" in said
@@ -179,16 +187,16 @@ def test_faults_and_wrong_flags(
     two: tuple[Path, Path], tiny_prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     names, data = list(map(str, two)), ["--data", str(tiny_prepared)]
-    assert main(["average", *names, "--data", str(tmp_path), "-o", str(tmp_path / "new")]) == 1
+    assert main(["checkpoint", "average", *names, "--data", str(tmp_path), "-o", str(tmp_path / "new")]) == 1
     assert "expected a folder written by `pronmetric prepare`" in capsys.readouterr().err
     (tmp_path / "used").mkdir()
     (tmp_path / "used" / "file").touch()
-    assert main(["average", *names, *data, "-o", str(tmp_path / "used")]) == 1
+    assert main(["checkpoint", "average", *names, *data, "-o", str(tmp_path / "used")]) == 1
     assert "already exists" in capsys.readouterr().err
     shares = (["1"], ["1", "-2"], ["1", "0"], ["1", "x"])
     for wrong in ([names[0], *data], *([*names, *data, "--shares", *each] for each in shares)):
         with pytest.raises(SystemExit, match="2"):
-            main(["average", *wrong, "-o", str(tmp_path / "new")])
+            main(["checkpoint", "average", *wrong, "-o", str(tmp_path / "new")])
     assert not (tmp_path / "new").exists()
 
 
@@ -200,7 +208,7 @@ def test_an_existing_output_is_kept(
     link.symlink_to(two[0])
     before = {path.name: path.read_bytes() for path in two[0].iterdir()}
     for output in (file, link, two[0], tiny_prepared, tmp_path):
-        assert main(["average", *map(str, two), "--data", str(tiny_prepared), "-o", str(output)]) == 1
+        assert main(["checkpoint", "average", *map(str, two), "--data", str(tiny_prepared), "-o", str(output)]) == 1
         notes = capsys.readouterr().err
         assert notes.count("\n") == 1 and notes.startswith(f"pronmetric: error: {output}: ")
         with pytest.raises(InputError, match="already exists"):
@@ -217,5 +225,5 @@ def test_an_average_that_breaks_off_leaves_nothing(
 
     monkeypatch.setattr(weights, "save_file", interrupted)
     before = sorted(tmp_path.iterdir())
-    argv = ["average", *map(str, two), "--data", str(tiny_prepared), "-o", str(tmp_path / "average")]
+    argv = ["checkpoint", "average", *map(str, two), "--data", str(tiny_prepared), "-o", str(tmp_path / "average")]
     assert main(argv) == 130 and sorted(tmp_path.iterdir()) == before

@@ -1,7 +1,4 @@
-"""Bad input to `score`, `compare`, `prepare` and `train`: exit code 1, one line that helps, nothing written.
-
-Wrong flags: exit code 2.
-"""
+"""Bad input to `score`, `compare`, `prepare` and `train`: exit code 1, one line that helps, nothing written."""
 
 from __future__ import annotations
 
@@ -147,44 +144,6 @@ def test_all_of_it_before_a_heavy_library_is_loaded(place: Path) -> None:
     result = subprocess.run([sys.executable, "-c", code, json.dumps(cases)], capture_output=True, text=True, cwd=place)
     assert result.returncode == 0 and "Traceback" not in result.stderr, result.stderr
     assert len(result.stderr.splitlines()) == len(cases)
-
-
-@pytest.mark.parametrize(
-    "argv",
-    [
-        [],
-        ["-t"],
-        ["-t", A, "--jsonl", "-"],
-        ["-t", A, "-d", "wmt22:de-en"],
-        ["-r", REF],
-        ["--jsonl", "-", "-r", REF],
-        ["--jsonl", "-", "--context", "common"],
-        ["-t", A, "--context", "common"],
-        ["-t", A, "--context", "both"],
-        ["-t", A, "--wmt-dir", "folder"],
-        ["-t", A, "--systems", "x"],
-        ["-d", "wmt22:de-en"],
-        ["-d", "wmt22", "--wmt-dir", "folder"],
-        ["-t", A, "--batch_size", "0"],
-        ["-t", A, "--batch_size", "two"],
-        ["-t", A, "--gpus", "-1"],
-        ["-t", A, "--precision", "8"],
-        ["-t", A, "--seed", "-1"],
-        ["-t", A, "--only_sys"],
-        ["-t", A, "--unknown"],
-    ],
-    ids=" ".join,
-)
-def test_wrong_flags_exit_2(
-    argv: list[str], place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(place)
-    for verb in ("score", "compare"):
-        with pytest.raises(SystemExit) as exit:
-            main([verb, *argv])
-        assert exit.value.code == 2
-        out, err = capsys.readouterr()
-        assert out == "" and f"pronmetric {verb}: error: " in err
 
 
 def test_a_negative_tie_exits_2(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ def script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     """The script for bash."""
     if shutil.which("bash") is None:
         pytest.skip("needs bash")
-    assert main(["completion", "bash"]) == 0
+    assert main(["--print-completion", "bash"]) == 0
     path = tmp_path / "pronmetric.bash"
     path.write_text(capsys.readouterr().out)
     return path
@@ -43,6 +43,13 @@ def test_bash_completes_flags_and_their_values(script: Path) -> None:
     assert completed(script, "pronmetric", "suggest", "--thr") == {"--threshold"}
     assert completed(script, "pronmetric", "report", "result.json", "--format", "la") == {"latex"}
     assert completed(script, "pronmetric", "train", "--mu") == {"--multirun"}
+    assert completed(script, "pronmetric", "--print-c") == {"--print-completion"}
+
+
+def test_bash_completes_commands_and_their_flags(script: Path) -> None:
+    assert completed(script, "pronmetric", "checkpoint", "") >= {"average", "export"}
+    assert completed(script, "pronmetric", "checkpoint", "average", "--sh") == {"--shares"}
+    assert completed(script, "pronmetric", "nmt", "train", "--mu") == {"--multirun"}
 
 
 def test_bash_completes_file_names(script: Path) -> None:
@@ -50,11 +57,12 @@ def test_bash_completes_file_names(script: Path) -> None:
 
     assert completed(script, "pronmetric", "score", "-t", "sys") == {"system.txt"}
     assert completed(script, "pronmetric", "report", "sys") == {"system.txt"}
+    assert completed(script, "pronmetric", "baseline", "counts", "-o", "sys") == {"system.txt"}
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_each_script_names_every_verb(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["completion", shell]) == 0
+    assert main(["--print-completion", shell]) == 0
 
     out = capsys.readouterr().out
     assert all(verb in out for verb in VERBS)
@@ -63,6 +71,6 @@ def test_each_script_names_every_verb(shell: str, capsys: pytest.CaptureFixture[
 
 def test_an_unknown_shell_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
-        main(["completion", "csh"])
+        main(["--print-completion", "csh"])
     assert end.value.code == 2
     assert "choose from" in capsys.readouterr().err

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from pronmetric.cli.main import main
 from pronmetric.lab.human.wmt_scores import read_segment_scores
+from tests.tools.correlated import result, run
 
 # A over B in both segments on both sides; within a system the metric is the wrong way round
 METRIC = {"A": [12.0, 10.0], "B": [2.0, 0.0]}
@@ -36,30 +35,6 @@ def assessed(name: str, scores: Mapping[str, Sequence[float | None]]) -> str:
         lines += [f"{system}.{number} {k} {70 - z} {z} 2 \n" for k, z in enumerate(row, start=1) if z is not None]
     Path(name).write_text("".join(lines))
     return name
-
-
-def result(name: str, systems: Mapping[str, Sequence[float | None]]) -> str:
-    """What `score --to_json` writes."""
-    segments = []
-    for number in range(len(next(iter(systems.values())))):
-        for system, scores in systems.items():
-            p = scores[number]
-            pronouns = [] if p is None else [{"text": "It", "start": 0, "end": 2, "probability": p}]
-            text = "Snow fell." if p is None else "It fell."
-            head = {"system": system, "segment": number, "doc": None, "source": None, "reference": "It fell."}
-            segments.append({**head, "context": "", "text": text, "score": p, "pronouns": pronouns})
-    told = [
-        {"system": s, "score": 50.0, "interval": None, "pronouns": 1, "segments": 2, "segments_with_pronoun": 1}
-        for s in systems
-    ]
-    content = {"segments": segments, "systems": told, "counts": {}, "signature": "model:x|context:common"}
-    Path(name).write_text(json.dumps(content))
-    return name
-
-
-def run(*argv: str) -> dict[str, Any]:
-    assert main(["correlate", *argv, "--to_json", "out.json"]) == 0
-    return json.loads(Path("out.json").read_text())
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 
 from pronmetric.cli.main import main
 from pronmetric.lab.human import pair_sets
+from tests.tools.row_files import jsonl
 
 Checkpoints = Callable[..., Path]
 Run = Callable[..., tuple[str, str]]
@@ -29,11 +30,6 @@ PAIRS = [
     }
     for i in range(40)
 ]
-
-
-def jsonl(path: Path, records: list[Any]) -> Path:
-    path.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records), encoding="utf-8")
-    return path
 
 
 def score(id: str, a: float | None, b: float | None) -> dict[str, Any]:
@@ -202,7 +198,7 @@ def test_study_files(run: Run, tmp_path: Path) -> None:
     assert cells(out, "french")[1] == "100.0" and cells(out, "german")[1] == "0.0" and cells(out, "all")[1] == "50.0"
 
 
-def test_gap_files(run: Run, fails: Callable[..., str], tmp_path: Path) -> None:
+def test_gap_files(run: Run, tmp_path: Path) -> None:
     rows = [
         "ID\tText\tPronoun\tPronoun-offset\tURL",
         "t-1\tThe queen spoke. Then she left.\tshe\t22\ta",
@@ -213,42 +209,6 @@ def test_gap_files(run: Run, fails: Callable[..., str], tmp_path: Path) -> None:
     out, err = run(tmp_path / "g.tsv", "--scores", scores)
     assert cells(out, "gender")[0] == "2" and cells(out, "he -> she")[1] == "0.0"
     assert "GAP, each sentence against its copy with the pronoun of the other gender" in err
-    (tmp_path / "g.tsv").write_text("\n".join([*rows, rows[1]]) + "\n")
-    assert "duplicate ID t-1" in fails(tmp_path / "g.tsv", "--scores", scores)
-
-
-def test_scores_must_be_those_of_the_pairs(
-    fails: Callable[..., str], pairs: Path, theirs: Path, tmp_path: Path
-) -> None:
-    rows = [json.loads(line) for line in theirs.read_text().splitlines()]
-    missing = jsonl(tmp_path / "missing", rows[:-1])
-    assert fails(pairs, "--scores", missing) == (
-        f'{missing}: 1 of the ids have no scores here, first "p39"; score exactly the pairs'
-    )
-    surplus = jsonl(tmp_path / "surplus", [*rows, score("x", 1, 0)])
-    assert "are scored, but are no pairs" in fails(pairs, "--scores", theirs, "--against", surplus)
-    (tmp_path / "nan").write_text('{"id": "p0", "score_a": NaN, "score_b": 1}\n')
-    assert f"{tmp_path / 'nan'}:1: " in fails(pairs, "--scores", tmp_path / "nan")
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "no pairs"),
-        ("{}\n", ":1: "),
-        ('{"id": 1, "text_a": "x"}\n', 'the key "text_b" is missing'),
-        ('{"id": 1, "text_a": "x", "text_b": "y", "beter": "A"}\n', 'did you mean "better"'),
-        ('{"id": 1, "text_a": "x", "text_b": "y", "better": "a"}\n', '"better" must be "A", "B" or "tie"'),
-        ('{"id": 1, "text_a": "x", "text_b": "y"}\n', "none of 1 pairs has a better text"),
-        ("ID\tText\tPronoun\n", "names Pronoun-offset, URL"),
-        ("hello\n", "broken JSON"),
-    ],
-)
-def test_faulty_pairs(fails: Callable[..., str], tmp_path: Path, content: str, message: str) -> None:
-    (tmp_path / "p").write_text(content)
-    scores = jsonl(tmp_path / "s", [score("1", 1, 0)])
-    found = fails(tmp_path / "p", "--scores", scores)
-    assert message in found
 
 
 def test_no_such_file(fails: Callable[..., str], tmp_path: Path, theirs: Path, pairs: Path) -> None:
@@ -259,35 +219,6 @@ def test_no_such_file(fails: Callable[..., str], tmp_path: Path, theirs: Path, p
     assert "--split needs a prepared folder" in fails(pairs, "--scores", theirs, "--split", "test")
     assert "--threshold needs labelled pronouns" in fails(pairs, "--scores", theirs, "--threshold", "0.4")
     assert "would be overwritten" in fails(pairs, "--scores", theirs, "--to_json", theirs)
-
-
-@pytest.mark.parametrize(
-    "flags",
-    [
-        [],
-        ["p", "-d", "wmt23:de-en", "--wmt-dir", "x"],
-        ["-d", "wmt23:de-en"],
-        ["-d", "wmt23", "--wmt-dir", "x"],
-        ["p", "--wmt-dir", "x"],
-        ["p", "--systems", "x"],
-        ["-d", "wmt23:de-en", "--wmt-dir", "x", "--split", "test"],
-        ["p", "--scores", "s", "--model", "m"],
-        ["p", "--scores", "s", "--context", "none"],
-        ["p", "--scores", "s", "--save-scores", "t"],
-        ["p", "--scores", "s", "--tie", "auto"],
-        ["p", "--tie", "-1"],
-        ["p", "--tie", "some"],
-        ["p", "--tie", "nan"],
-        ["p", "--context", "crossed"],
-        ["p", "--split", "passages"],
-        ["p", "--threshold", "inf"],
-    ],
-)
-def test_wrong_flags(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["evaluate", *flags])
-    assert ended.value.code == 2
-    assert "pronmetric evaluate: error: " in capsys.readouterr().err
 
 
 # Labelled pronouns

@@ -1,4 +1,4 @@
-"""`pronmetric export`: ONNX Runtime gives the scores of PyTorch, whatever the sizes of a batch."""
+"""`pronmetric checkpoint export`: ONNX Runtime gives the scores of PyTorch, whatever the sizes of a batch."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_fewer_bits_keep_everything_but_the_weights(
 
     model = shutil.copytree(tiny_checkpoint(encoder="mpnet"), tmp_path / "model")
     (model / "README.md").write_text("---\nlicense: a\n---\n\n# A title\n\nIts text.\n", encoding="utf-8")
-    assert main(["export", str(model), "--bits", "7", "-o", str(tmp_path / "out")]) == 0
+    assert main(["checkpoint", "export", str(model), "--bits", "7", "-o", str(tmp_path / "out")]) == 0
     before, after = files.load(model), files.load(tmp_path / "out")
     told = capsys.readouterr().err
     assert f"weights {after.hash} of 7 bits" in told and "--data computes them anew" in told
@@ -55,14 +55,14 @@ def test_with_data_the_copy_is_calibrated(
     from pronmetric.checkpoint import files
     from pronmetric.training import recipe, rounding
 
-    argv = ["export", str(tiny_checkpoint(max_pieces=128)), "--bits", "8", "--data", str(tiny_prepared)]
+    argv = ["checkpoint", "export", str(tiny_checkpoint(max_pieces=128)), "--bits", "8", "--data", str(tiny_prepared)]
     assert main([*argv, "-o", str(tmp_path / "out")]) == 0
     assert "--data" not in capsys.readouterr().err
     found = files.load(tmp_path / "out")
     assert found.config["decision"] in found.config["training"]["decision"] and found.config["tie"] >= 0
     assert f"Weights `{found.hash}`" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert recipe.commands(found.config["training"], {})[-1] == (
-        "pronmetric export RUN --bits 8 --data PREPARED -o RUN.rounded"
+        "pronmetric checkpoint export RUN --bits 8 --data PREPARED -o RUN.rounded"
     )
     fits = rounding.Fit(2.0, 1.0, 0.1, 50), rounding.Fit(3.0, -1.0, 0.2, 60)
     assert rounding._after(*fits)[:4] == (6.0, 2.0, 0.2, 60) and rounding._after(None, fits[1]) == fits[1]
@@ -71,7 +71,7 @@ def test_with_data_the_copy_is_calibrated(
 @pytest.mark.parametrize("more", [[], ["--onnx", "--bits", "7"], ["--bits", "5"], ["--onnx", "--data", "d"]])
 def test_one_kind_of_export_is_wanted(more: list[str], tmp_path: Path) -> None:
     with pytest.raises(SystemExit):
-        main(["export", "default", *more, "-o", str(tmp_path / "out")])
+        main(["checkpoint", "export", "default", *more, "-o", str(tmp_path / "out")])
 
 
 def exported(model: Path, target: Path) -> Any:
@@ -79,7 +79,7 @@ def exported(model: Path, target: Path) -> Any:
     for name in ("onnx", "onnxscript"):
         pytest.importorskip(name)
     runtime = pytest.importorskip("onnxruntime")
-    assert main(["export", "--onnx", str(model), "-o", str(target), "--quiet"]) == 0
+    assert main(["checkpoint", "export", "--onnx", str(model), "-o", str(target), "--quiet"]) == 0
     return runtime.InferenceSession(target)
 
 
@@ -118,7 +118,7 @@ def test_a_missing_package_is_named_before_any_work(
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     target = tmp_path / "m.onnx"
-    assert main(["export", "--onnx", str(tiny_checkpoint()), "-o", str(target)]) == 1
+    assert main(["checkpoint", "export", "--onnx", str(tiny_checkpoint()), "-o", str(target)]) == 1
     assert 'an ONNX file needs onnx, which is not installed: pip install "pronmetric[onnx]"' in capsys.readouterr().err
     assert not target.exists()
 
@@ -128,7 +128,7 @@ def test_other_encoders_are_refused(
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
     model = tiny_checkpoint(encoder="glove")
-    assert main(["export", "--onnx", str(model), "-o", str(tmp_path / "m.onnx")]) == 1
+    assert main(["checkpoint", "export", "--onnx", str(model), "-o", str(tmp_path / "m.onnx")]) == 1
     assert "expected a checkpoint with a Hugging Face encoder, got encoder 'glove'" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
@@ -143,7 +143,7 @@ def test_an_architecture_that_cannot_be_exported_is_named(
 
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
     monkeypatch.setattr(torch.onnx, "export", fail)
-    assert main(["export", "--onnx", str(tiny_checkpoint()), "-o", str(tmp_path / "m.onnx")]) == 1
+    assert main(["checkpoint", "export", "--onnx", str(tiny_checkpoint()), "-o", str(tmp_path / "m.onnx")]) == 1
     told = "an encoder of type 'bert' cannot be exported by this PyTorch: no such operator"
     assert told in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -11,11 +11,7 @@ from pathlib import Path
 import pytest
 
 from pronmetric.cli.main import main
-
-
-def jsonl(path: Path, rows: list[dict[str, object]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+from tests.tools.row_files import jsonl
 
 
 def run(*argv: object) -> int:

@@ -60,16 +60,6 @@ def test_faults(capsys: pytest.CaptureFixture[str]) -> None:
     assert '"context": []' in Path("t.jsonl").read_text()
 
 
-@pytest.mark.parametrize(
-    "flags",
-    [[], ["--tokens", "t", "--all"], ["--pairs", "p", "--longest", "0"], ["--pairs", "p", "--other-words", "-1"]],
-)
-def test_wrong_flags(flags: list[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(["mqm", "m.tsv", *flags])
-    assert stop.value.code == 2
-
-
 def test_rows_left_out_are_noted_and_in_the_json(capsys: pytest.CaptureFixture[str]) -> None:
     with Path("m.tsv").open("a") as file:
         file.write("Elm\td\t2\tr\ts\tShe barked.\tFound\tHOTW-test\nElm\td\t2\n")

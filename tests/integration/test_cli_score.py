@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,6 +18,7 @@ from pronmetric.metric import PronounMetric
 from pronmetric.output import tsv
 from pronmetric.signature import Signature
 from pronmetric.text.context import in_context
+from tests.tools.row_files import jsonl
 
 Checkpoints = Callable[..., Path]
 Run = Callable[..., tuple[str, str]]
@@ -43,11 +43,6 @@ def metric(tiny_checkpoint: Checkpoints) -> PronounMetric:
 
 def read(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines()
-
-
-def jsonl(path: Path, records: list[Any]) -> Path:
-    path.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records), encoding="utf-8")
-    return path
 
 
 def test_output_is_as_comet_prints_it(run: Run, sample: Path, metric: PronounMetric) -> None:

@@ -239,26 +239,26 @@ def test_a_table_of_an_older_version_is_refused(model: list[str], capsys: pytest
     assert main(["score", "-t", "a", "-s", "s", "--source-lang", "xx.npz", *model]) == 1
     assert (
         "pronmetric: error: xx.npz: a table of counts of an older version (format 1, expected 2): make it again with "
-        "`pronmetric train-source`" in capsys.readouterr().err
+        "`pronmetric baseline counts`" in capsys.readouterr().err
     )
 
 
 @pytest.mark.usefixtures("texts")
-def test_train_source_writes_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    flags = ["train-source", "--source-lang", "xx", "--parallel", "s", "a", "b", "-o", "xx.npz"]
+def test_baseline_counts_writes_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["baseline", "counts", "--source-lang", "xx", "--parallel", "s", "a", "b", "-o", "xx.npz"]
     assert main(flags) == 0
     assert source_files.load("xx.npz").language == "xx"
     first = Path("xx.npz").read_bytes()
     assert main(flags) == 0 and Path("xx.npz").read_bytes() == first
     with pytest.raises(SystemExit):
-        main(["train-source", "--source-lang", "xx", "-o", "xx.npz"])
+        main(["baseline", "counts", "--source-lang", "xx", "-o", "xx.npz"])
     assert "give --parallel, --wmt-dir, or both" in capsys.readouterr().err
 
 
-def test_train_source_leaves_out_the_test_sets_of_prepare(
+def test_baseline_counts_leaves_out_the_test_sets_of_prepare(
     tmp_path: Path, wmt_sample: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:  # its only test set is de-en of WMT23
-    flags = ["train-source", "--source-lang", "de", "--wmt-dir", str(wmt_sample), "-o", str(tmp_path / "de.npz")]
+    flags = ["baseline", "counts", "--source-lang", "de", "--wmt-dir", str(wmt_sample), "-o", str(tmp_path / "de.npz")]
     assert main(flags) == 1
     assert "no test set de-en left: there are generaltest2023.de-en" in capsys.readouterr().err
     assert main([*flags, "--exclude", "wmt22"]) == 0

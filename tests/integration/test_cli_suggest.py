@@ -21,6 +21,7 @@ from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.signature import Signature
 from pronmetric.text.context import in_context
 from pronmetric.text.words import words
+from tests.tools.row_files import jsonl
 
 Checkpoints = Callable[..., Path]
 Run = Callable[..., tuple[list[dict[str, Any]], str]]
@@ -50,11 +51,6 @@ def run(tiny_checkpoint: Checkpoints, capsys: pytest.CaptureFixture[str]) -> Run
 @pytest.fixture(scope="module")
 def metric(tiny_checkpoint: Checkpoints) -> PronounMetric:
     return PronounMetric.from_pretrained(tiny_checkpoint(), precision="32", gpus=0)
-
-
-def jsonl(path: Path, records: list[Any]) -> Path:
-    path.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records), encoding="utf-8")
-    return path
 
 
 def expected(metric: PronounMetric, record: dict[str, Any], *, below: float, top: int) -> list[dict[str, Any]]:
@@ -174,25 +170,15 @@ def place(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
     for name in ("ref.txt", "system-a.txt"):
         shutil.copy(sample / name, folder)
     (folder / "short.txt").write_text("One line.\n")
-    (folder / "empty").write_bytes(b"")
     (folder / "folder").mkdir()
     (folder / "good.jsonl").write_text('{"id": 1, "text": "She left."}\n')
     (folder / "broken.jsonl").write_text('{"id": 1, "text": "She left."}\n{"id": 2, "text": "She\n')
-    (folder / "no-text.jsonl").write_text('{"id": 1, "txt": "She left."}\n')
-    (folder / "no-id.jsonl").write_text('{"text": "She left."}\n')
-    (folder / "twice.jsonl").write_text('{"id": 1, "text": "She."}\n{"id": 1, "text": "He."}\n')
-    (folder / "context.jsonl").write_text('{"id": 1, "text": "She.", "context": "One."}\n')
     return folder
 
 
 BAD = [
     (["--jsonl", "nix.jsonl"], "nix.jsonl: no such file"),
-    (["--jsonl", "empty"], "empty: is empty"),
     (["--jsonl", "broken.jsonl"], "broken.jsonl:2: broken JSON"),
-    (["--jsonl", "no-text.jsonl"], 'no-text.jsonl:1: the key "text" is missing'),
-    (["--jsonl", "no-id.jsonl"], 'no-id.jsonl:1: the key "id" is missing'),
-    (["--jsonl", "twice.jsonl"], "twice.jsonl:2: the id 1 is also on an earlier line"),
-    (["--jsonl", "context.jsonl"], '"context" must be a list of strings'),
     (["-t", "nix.txt"], "nix.txt: no such file"),
     (["-t", "system-a.txt", "-r", "short.txt"], "system-a.txt has 37, short.txt has 1"),
     (["--jsonl", "good.jsonl", "--model", "folder"], "folder: not a checkpoint"),
@@ -210,31 +196,3 @@ def test_bad_input_is_one_clear_line_before_torch_is_loaded(place: Path) -> None
     assert result.returncode == 0 and result.stdout == "", result.stderr
     for line, (argv, message) in zip(result.stderr.splitlines(), BAD, strict=True):
         assert line.startswith("pronmetric: error: ") and message in line, argv
-
-
-@pytest.mark.parametrize(
-    "argv",
-    [
-        [],
-        ["--jsonl", "good.jsonl", "-t", "system-a.txt"],
-        ["-t", "system-a.txt", "ref.txt"],
-        ["--jsonl", "good.jsonl", "-r", "ref.txt"],
-        ["--jsonl", "good.jsonl", "--docids", "ref.txt"],
-        ["--jsonl", "good.jsonl", "--context", "respective"],
-        ["--jsonl", "good.jsonl", "--context", "common"],
-        ["-t", "system-a.txt", "--context", "common"],
-        ["--jsonl", "good.jsonl", "--all", "--threshold", "0.5"],
-        ["--jsonl", "good.jsonl", "--threshold", "1.5"],
-        ["--jsonl", "good.jsonl", "--threshold", "nan"],
-        ["--jsonl", "good.jsonl", "--top", "0"],
-        ["--jsonl", "good.jsonl", "--top", "x"],
-        ["--jsonl", "good.jsonl", "--thresh", "0.5"],
-    ],
-    ids=" ".join,
-)
-def test_wrong_flags_exit_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["suggest", *argv])
-    assert end.value.code == 2
-    out, err = capsys.readouterr()
-    assert out == "" and "pronmetric suggest: error: " in err

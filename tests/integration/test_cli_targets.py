@@ -14,7 +14,7 @@ from pronmetric.cli.main import VERBS, main
 from tests.tools import bad_inputs
 
 APT = bad_inputs.APT + "output_file = {}\n"
-AUTOPRF = "--reference ref --candidate sys --documents docs"
+AUTOPRF = "autoprf --reference ref --candidate sys --documents docs"
 
 
 class Call(NamedTuple):
@@ -54,8 +54,11 @@ CALLS: Mapping[str, Sequence[Call]] = {
     "prepare": [Call("data.wmt=tests data.english=data", "tests data", folders=["out="])],
     "train": [Call("data.dir=data init=model", "data model", folders=["out="])],
     "pretrain": [Call("data.english=tests", "tests", folders=["out="])],
-    "average": [Call("model data --data tests", "model data tests", folders=["-o"])],
-    "train-source": [Call("--source-lang xx --parallel a b", "a b", ["-o"])],
+    "checkpoint": [
+        Call("average model data --data tests", "model data tests", folders=["-o"]),
+        Call("export --onnx model", "model/config.yaml model/model.safetensors", ["-o"]),
+        Call("export model --bits 7 --data data", "model data", folders=["-o"]),
+    ],
     "align": [Call("a b --train-on c d", "a b c d", ["--save-table"])],
     "evaluate": [
         Call("a --model model --seen b --against c", "a b c model/config.yaml", ("--to_json", "--save_scores")),
@@ -66,8 +69,11 @@ CALLS: Mapping[str, Sequence[Call]] = {
     "agree": [Call("a --scores b", "a b", ["--to_json"]), Call("--ratings a", "a", ["--to_json"])],
     "correlate": [Call("a b", "a b", ("--to_json", "--to_sys_score", "--to_seg_score"))],
     "mqm": [Call("a", "a", ("--pairs", "--pronouns", "--to_json"))],
-    "apt": [Call("apt.ini", "apt.ini a b c d e f", ["--to_json"])],
-    "autoprf": [Call(AUTOPRF, "ref.en ref.fr ref.en-fr.alig sys.en sys.fr sys.en-fr.alig docs", ["--to_json"])],
+    "baseline": [
+        Call("apt apt.ini", "apt.ini a b c d e f", ["--to_json"]),
+        Call(AUTOPRF, "ref.en ref.fr ref.en-fr.alig sys.en sys.fr sys.en-fr.alig docs", ["--to_json"]),
+        Call("counts --source-lang xx --parallel a b", "a b", ["-o"]),
+    ],
     "clpp": [
         Call("score --pair en-de a b", "a b", ["--to_json"]),
         Call("baseline --pair de-en --lm b a --tune c", "a b c", ["-o"]),
@@ -101,13 +107,17 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call("build --wmt tests -o site", "tests", folders=["--scores"]),
     ],
     "bulk": [Call("score a --model model", "a", folders=["-o"])],
-    "export": [
-        Call("--onnx model", "model/config.yaml model/model.safetensors", ["-o"]),
-        Call("model --bits 7 --data data", "model data", folders=["-o"]),
-    ],
-    "completion": [Call("bash", "")],
 }
-GROUPS = ("board", "bulk", "clpp", "nmt", "study", "suite")  # their help lists commands, not flags
+GROUPS = (
+    "baseline",
+    "board",
+    "bulk",
+    "checkpoint",
+    "clpp",
+    "nmt",
+    "study",
+    "suite",
+)  # their help lists commands, not flags
 BOTH = [(verb, call) for verb, calls in CALLS.items() for call in calls]
 INPUTS = [
     pytest.param(verb, call, flag, name, id=f"{verb} {call.line} {flag} {name}")
@@ -218,7 +228,7 @@ def test_a_target_that_cannot_be_written_is_seen_first(
 
 @pytest.mark.parametrize("flag", ["out=", "-o"])
 def test_a_folder_to_write_may_not_be_a_file(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
-    verb = "average" if flag == "-o" else "train"
+    verb = "checkpoint" if flag == "-o" else "train"
     assert "a: is a file" in refused(argv(verb, CALLS[verb][0], flag, "a"), capsys)
 
 
@@ -235,4 +245,4 @@ def test_training_does_not_export_over_what_it_starts_from(out: str, capsys: pyt
 def test_the_files_that_apts_configuration_names(end: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("apt.ini").write_text(APT.format("x").replace("source = a", f"source = x.{end}"))
     Path(f"x.{end}").write_text("it\n")
-    assert f"x.{end}: would be overwritten" in refused(["apt", "apt.ini"], capsys)
+    assert f"x.{end}: would be overwritten" in refused(["baseline", "apt", "apt.ini"], capsys)

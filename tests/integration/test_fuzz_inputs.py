@@ -115,13 +115,13 @@ def read_wmt() -> None:
         list(discovery.read(testset))
 
 
-AUTOPRF = verb("autoprf --reference c --candidate c --documents docs --quiet")
+AUTOPRF = verb("baseline autoprf --reference c --candidate c --documents docs --quiet")
 READS: list[tuple[str, str, Callable[[], object]]] = [
     *(("align", name, verb("align a b")) for name in ("a", "b")),
     ("align", "links", verb("align a b --backend precomputed --links links")),
     ("align", "table", verb("align a b --table table")),
     *(("autoprf", name, AUTOPRF) for name in ("c.en", "c.fr", "c.en-fr.alig", "docs")),
-    *(("apt", name, verb("apt apt.ini --quiet")) for name in ("apt.ini", "a", "b", "links", "words")),
+    *(("apt", name, verb("baseline apt apt.ini --quiet")) for name in ("apt.ini", "a", "b", "links", "words")),
     ("agree", "pairs", verb("agree pairs")),
     ("agree", "scores", verb("agree pairs --scores scores")),
     ("agree", "table.csv", verb("agree --ratings table.csv")),

@@ -13,7 +13,7 @@ import yaml
 from pronmetric.cli.main import main
 from pronmetric.lab.nmt import training
 from pronmetric.lab.nmt.translator import Translator
-from tests.tools.artificial_language import write_encoder
+from tests.tools.word_encoder import write_encoder
 
 SOURCE = ["the lamp is old .", "it shines .", "the table is old .", "it shines ."]
 TARGET = ["die Lampe ist alt .", "sie leuchtet .", "der Tisch ist alt .", "er leuchtet ."]

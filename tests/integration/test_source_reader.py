@@ -242,7 +242,7 @@ def test_a_reader_is_trained_for_a_checkpoint_and_scores(
     taught = files.load(tmp_path / "second" / "checkpoint" / locate.READER).config["training"]
     assert taught["teacher"] == described.model and taught["initial"]["steps"] == 4
     both = [str(made), str(tmp_path / "second" / "checkpoint")]
-    assert main(["average", *both, "--data", str(prepared), "-o", str(tmp_path / "mean")]) == 0
+    assert main(["checkpoint", "average", *both, "--data", str(prepared), "-o", str(tmp_path / "mean")]) == 0
     means = [files.load(Path(each) / locate.READER).model.state_dict() for each in (*both, str(tmp_path / "mean"))]
     name = "head.hidden.bias"  # vectors are not rounded to integers
     assert torch.allclose((means[0][name] + means[1][name]) / 2, means[2][name], atol=1e-3)
@@ -252,14 +252,22 @@ def test_a_reader_is_trained_for_a_checkpoint_and_scores(
     ]
     assert "init=INITIAL/checkpoint/source" in said and "| R vs R' |" in said
     rounded = tmp_path / "rounded"
-    assert main(["export", str(tmp_path / "mean"), "--bits", "8", "--data", str(prepared), "-o", str(rounded)]) == 0
+    assert (
+        main(
+            ["checkpoint", "export", str(tmp_path / "mean"), "--bits", "8", "--data", str(prepared), "-o", str(rounded)]
+        )
+        == 0
+    )
     again = yaml.safe_load((rounded / locate.READER / locate.CONFIG).read_text(encoding="utf-8"))["source"]
     assert again["model"] == files.load(rounded).hash != described.model
     assert main(["score", "-t", "a", "-s", "s", "--model", str(rounded), "--gpus", "0"]) == 0
     assert "|source:reader-" in capsys.readouterr().err
     # as after further training: the reader is for other weights
     other = str(tiny_checkpoint(encoder="mpnet", pair_head=True))
-    moved, export = tmp_path / "moved", ["export", other, "--bits", "8", "--reader", str(tmp_path / "mean")]
+    moved, export = (
+        tmp_path / "moved",
+        ["checkpoint", "export", other, "--bits", "8", "--reader", str(tmp_path / "mean")],
+    )
     with pytest.raises(SystemExit):
         main([*export, "-o", str(moved)])
     assert "--reader goes with --bits and --data" in capsys.readouterr().err
@@ -268,7 +276,10 @@ def test_a_reader_is_trained_for_a_checkpoint_and_scores(
     assert reader.config["source"]["model"] not in (described.model, again["model"])
     kept = files.load_reader(rounded / locate.READER, model=None).model.state_dict()
     assert all(torch.equal(value, kept[name]) for name, value in reader.model.state_dict().items())
-    assert main(["export", other, "--bits", "8", "--reader", other, "--data", str(prepared), "-o", "none"]) == 1
+    assert (
+        main(["checkpoint", "export", other, "--bits", "8", "--reader", other, "--data", str(prepared), "-o", "none"])
+        == 1
+    )
     assert "expected a checkpoint with a reader of sources" in capsys.readouterr().err
     assert main([*command, "source.without=[de]"]) == 1  # another run is there
     assert "give another out=" in capsys.readouterr().err

@@ -163,7 +163,7 @@ def test_scorers_of_two_seeds_are_averaged(
     assert main([*command(f"[{','.join(data)}]", encoder, tmp_path / "second"), "seed=2"]) == 0
     runs, mean = [several, tmp_path / "second"], tmp_path / "mean"
     both = [str(run / "checkpoint") for run in runs]
-    assert main(["average", *both, "--data", *data[::-1], "-o", str(mean)]) == 0
+    assert main(["checkpoint", "average", *both, "--data", *data[::-1], "-o", str(mean)]) == 0
     states = [files.load(folder).model.state_dict() for folder in (*both, mean)]
     name = "head.hidden.bias"  # vectors are not rounded to integers
     assert torch.allclose((states[0][name] + states[1][name]) / 2, states[2][name], atol=1e-3)
@@ -171,10 +171,11 @@ def test_scorers_of_two_seeds_are_averaged(
     assert [each["code"] for each in config["languages"]] == list(FRAMES)
     assert {"development/source_de", "development/no_source_cs"} <= config["training"]["figures"].keys()
     card = (mean / locate.CARD).read_text(encoding="utf-8")
-    assert "pronmetric average OUT1/checkpoint OUT2/checkpoint --data PREPARED-de PREPARED-cs -o AVERAGE" in card
+    line = "pronmetric checkpoint average OUT1/checkpoint OUT2/checkpoint --data PREPARED-de PREPARED-cs -o AVERAGE"
+    assert line in card
     assert PronounMetric.from_pretrained(mean, lang="cs", gpus=0).predict([{"text": "Ona mu psala."}]).scores
     capsys.readouterr()
-    assert main(["average", *both, "--data", data[0], "-o", str(tmp_path / "other")]) == 1
+    assert main(["checkpoint", "average", *both, "--data", data[0], "-o", str(tmp_path / "other")]) == 1
     assert "expected prepared data of cs, de, the languages of the checkpoints, got de" in capsys.readouterr().err
 
 
@@ -205,9 +206,14 @@ def test_one_folder_gives_a_checkpoint_of_one_language(
     said = capsys.readouterr().err
     assert "|language:de|" in said and "|source:read|" in said
     assert "its config.yaml records no training" not in said
-    assert main(["export", str(made), "--bits", "8", "--data", str(prepared["de"]), "-o", str(tmp_path / "x")]) == 1
+    assert (
+        main(
+            ["checkpoint", "export", str(made), "--bits", "8", "--data", str(prepared["de"]), "-o", str(tmp_path / "x")]
+        )
+        == 1
+    )
     assert "--data calibrates checkpoints that read no sources" in capsys.readouterr().err
-    assert main(["export", str(made), "--bits", "8", "-o", str(tmp_path / "x")]) == 0
+    assert main(["checkpoint", "export", str(made), "--bits", "8", "-o", str(tmp_path / "x")]) == 0
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,6 @@ cases_to_use = 1,2
 weigths_per_case = 1,1
 [output]
 """
-LM = '{"model_type": "gpt2", "n_layer": 1, "n_embd": 8, "n_head": 1, "vocab_size": 10}'
 
 
 class Call(NamedTuple):
@@ -73,8 +72,10 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call("data.dir=data init=model out=new", "model/config.yaml"),
     ],
     "pretrain": [Call("data.english=english out=new", "english/a.txt")],
-    "average": [Call("model model --data data -o new", "model/config.yaml")],
-    "train-source": [Call("--source-lang xx --parallel a b -o new", "a b")],
+    "checkpoint": [
+        Call("average model model --data data -o new", "model/config.yaml"),
+        Call("export --onnx model -o new", "model/config.yaml model/model.safetensors"),
+    ],
     "align": [
         Call("a b --backend precomputed --links c", "a b c"),
         Call("a b --table c", "c"),
@@ -83,9 +84,13 @@ CALLS: Mapping[str, Sequence[Call]] = {
     "agree": [Call("a --scores b --to_json new", "a b"), Call("--ratings a --to_json new", "a")],
     "correlate": [Call("a b --to_json new", "a b")],
     "mqm": [Call("a --pairs new", "a")],
-    "apt": [Call("apt.ini --to_json new", "apt.ini a b c d e f")],
-    "autoprf": [
-        Call("--reference ref --candidate sys --documents docs --to_json new", "ref.en sys.fr ref.en-fr.alig docs")
+    "baseline": [
+        Call("apt apt.ini --to_json new", "apt.ini a b c d e f"),
+        Call(
+            "autoprf --reference ref --candidate sys --documents docs --to_json new",
+            "ref.en sys.fr ref.en-fr.alig docs",
+        ),
+        Call("counts --source-lang xx --parallel a b -o new", "a b"),
     ],
     "clpp": [Call("score --pair en-de a b --to_json new", "a b"), Call("predict model a -o new", "model/config.yaml")],
     "nmt": [Call("translate model a -o new", "a model/config.yaml")],
@@ -109,12 +114,7 @@ CALLS: Mapping[str, Sequence[Call]] = {
     "bulk": [
         Call("score in.jsonl -o new", "in.jsonl"),
         Call("score in.parquet -o new", "in.parquet"),
-        Call("align in.jsonl -o new", "in.jsonl"),
-        Call("align in.jsonl -o new --table a", "a"),
-        Call("prepare in.jsonl in.parquet -o new", "in.jsonl in.parquet"),
     ],
-    "export": [Call("--onnx model -o new", "model/config.yaml model/model.safetensors")],
-    "completion": [],
 }
 KINDS: Mapping[str, bytes | None] = {
     "missing": None,
@@ -154,13 +154,11 @@ def make(folder: Path) -> None:
     """All files that the calls read, with two lines of text; their names end as the verbs expect it."""
     names = {name for calls in CALLS.values() for call in calls for name in call.reads.split()}
     names |= {f"{stem}.{end}" for stem in ("ref", "sys") for end in ("en", "fr", "en-fr.alig")}
-    names |= {"model/config.yaml", "model/model.safetensors", "data/manifest.json", "prepared/manifest.json"}
+    names |= {"model/config.yaml", "model/model.safetensors", "data/manifest.json"}
     for name in names:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(TEXT)
     (folder / "apt.ini").write_text(APT, encoding="utf-8")
-    (folder / "lm" / "config.json").write_text(LM, encoding="utf-8")
-    (folder / "prepared" / "manifest.json").write_text("{}", encoding="utf-8")
 
 
 def spoil(path: Path, kind: str) -> None:

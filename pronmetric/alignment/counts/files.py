@@ -39,7 +39,7 @@ def of_language(language: str) -> CountTable:
             return load(language)
         raise PronmetricError(
             f"no table of counts for language {language!r}: expected one of {', '.join(shipped())}, "
-            "or a file that `pronmetric train-source` wrote"
+            "or a file that `pronmetric baseline counts` wrote"
         )
     with files(tables).joinpath(f"{language}{ENDING}").open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
@@ -88,14 +88,14 @@ def load(path: str | Path) -> CountTable:
                 if settings["format"] == _WITH_MODEL:
                     raise InputError(
                         f"a table of counts of an older version (format {_WITH_MODEL}, expected {FORMAT}): "
-                        "make it again with `pronmetric train-source`",
+                        "make it again with `pronmetric baseline counts`",
                         file=path,
                     )
                 return _table(settings, dict(stored), digest[:8])
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
     except BROKEN:
-        raise InputError(f"not a table of `pronmetric train-source` (format {FORMAT})", file=path) from None
+        raise InputError(f"not a table of `pronmetric baseline counts` (format {FORMAT})", file=path) from None
 
 
 def _table(settings: dict[str, Any], stored: dict[str, Any], digest: str) -> CountTable:

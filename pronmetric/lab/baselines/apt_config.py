@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
-from collections.abc import Iterator
+from configparser import (
+    ConfigParser,
+    DuplicateOptionError,
+    DuplicateSectionError,
+    MissingSectionHeaderError,
+    ParsingError,
+)
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from pronmetric.errors import InputError
 from pronmetric.text.lines import read_lines
@@ -31,18 +35,10 @@ KEYS = {
 }
 _SPELLINGS = {"weights_per_case": "weigths_per_case"}
 _POSITIONS = ("possition", "position")
-_FLAGS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
-
-
-class Entry(NamedTuple):
-    """A value of the configuration and its line."""
-
-    value: str
-    line: int
 
 
 class Config:
-    """The entries of an INI file by section and key, both in lower case; an empty value counts as missing."""
+    """The values of an INI file by section and key; an empty value counts as missing."""
 
     def __init__(self, path: str) -> None:
         """Read the file.
@@ -51,12 +47,25 @@ class Config:
             InputError: no such file, a line that is neither `[section]` nor `key = value`, a key given twice.
         """
         self.path = path
-        self._entries = dict(_entries(path))
+        self._parser = ConfigParser(interpolation=None)
+        self._parser.optionxform = lambda name: _SPELLINGS.get(name.lower(), name.lower())  # type: ignore[method-assign,assignment]
+        try:
+            self._parser.read_string("\n".join(map(str.strip, read_lines(path))))
+        except MissingSectionHeaderError as error:
+            message = "a key before the first section; expected `[lang]` or `[files]`"
+            raise InputError(message, file=path, line=error.lineno) from None
+        except ParsingError as error:
+            line = error.errors[0][0]
+            raise InputError("expected `[section]` or `key = value`", file=path, line=line) from None
+        except DuplicateOptionError as error:
+            message = f"[{error.section}] {error.option} is given twice; keep one"
+            raise InputError(message, file=path, line=error.lineno) from None
+        except DuplicateSectionError as error:
+            raise InputError(f"[{error.section}] is given twice", file=path, line=error.lineno) from None
 
     def get(self, section: str, key: str) -> str:
         """The value, "" if not given."""
-        entry = self._entries.get((section, key))
-        return "" if entry is None else entry.value
+        return self._parser.get(section, key, fallback="")
 
     def need(self, section: str, key: str, example: str) -> str:
         """The value, which must be given."""
@@ -79,47 +88,22 @@ class Config:
     def flag(self, section: str, key: str) -> bool:
         """The value as true or false; false if it is not given."""
         value = self.get(section, key)
-        if value and value.lower() not in _FLAGS:
+        if value and value.lower() not in ConfigParser.BOOLEAN_STATES:
             raise self.fault(section, key, f"expected true or false, got {value!r}")
-        return bool(value) and _FLAGS[value.lower()]
+        return bool(value) and ConfigParser.BOOLEAN_STATES[value.lower()]
 
     def fault(self, section: str, key: str, message: str) -> InputError:
-        """An error that names the key and, if it is given, its line."""
-        entry = self._entries.get((section, key))
-        return InputError(f"[{section}] {key}: {message}", file=self.path, line=entry and entry.line)
+        """An error that names the key."""
+        return InputError(f"[{section}] {key}: {message}", file=self.path)
 
     def unused(self) -> list[str]:
         """One message for each entry with an unknown key."""
-        messages = []
-        for (section, key), entry in self._entries.items():
-            if key not in KEYS.get(section, ()):
-                homes = [home for home, keys in KEYS.items() if key in keys]
-                near = difflib.get_close_matches(key, KEYS.get(section, ()), n=1)
-                cure = f"; it belongs to [{homes[0]}]" if homes else f"; did you mean {near[0]}?" if near else ""
-                messages.append(f"{self.path}:{entry.line}: [{section}] {key} is not a key of APT; ignored{cure}")
-        return messages
-
-
-def _entries(path: str) -> Iterator[tuple[tuple[str, str], Entry]]:
-    section: str | None = None
-    seen: dict[tuple[str, str], int] = {}
-    for number, line in enumerate(map(str.strip, read_lines(path)), start=1):
-        if not line or line[0] in "#;":
-            continue
-        if heading := re.fullmatch(r"\[(.+)\]", line):
-            section = heading[1].strip().lower()
-            continue
-        parts = re.fullmatch(r"([^:=]*)[:=](.*)", line)
-        if parts is None or not parts[1].strip():
-            raise InputError(f"expected `[section]` or `key = value`, got {line[:60]!r}", file=path, line=number)
-        if section is None:
-            raise InputError("a key before the first section; expected `[lang]` or `[files]`", file=path, line=number)
-        name = parts[1].strip().lower()
-        key = section, _SPELLINGS.get(name, name)
-        if key in seen:
-            raise InputError(f"[{section}] {name} is also on line {seen[key]}; keep one", file=path, line=number)
-        seen[key] = number
-        yield key, Entry(parts[2].strip(), number)
+        return [
+            f"{self.path}: [{section}] {key} is not a key of APT; ignored"
+            for section in self._parser.sections()
+            for key in self._parser[section]
+            if key not in KEYS.get(section, ())
+        ]
 
 
 @dataclass(frozen=True, slots=True)

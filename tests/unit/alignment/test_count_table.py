@@ -118,7 +118,7 @@ def test_file_keeps_the_table_and_its_bytes(toy: CountTable, tmp_path: Path) -> 
 @pytest.mark.parametrize("content", [b"", b"PK\x05\x06" + bytes(18), b"text"])
 def test_other_file_is_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "t.npz").write_bytes(content)
-    with pytest.raises(InputError, match="not a table of `pronmetric train-source`"):
+    with pytest.raises(InputError, match="not a table of `pronmetric baseline counts`"):
         source_files.load(tmp_path / "t.npz")
 
 
@@ -129,7 +129,7 @@ def test_other_file_is_refused(content: bytes, tmp_path: Path) -> None:
             1,
             r"t\.npz: a table of counts of an older version \(format 1, expected 2\): make it again with `pronmetric",
         ),
-        (3, r"t\.npz: not a table of `pronmetric train-source` \(format 2\)"),
+        (3, r"t\.npz: not a table of `pronmetric baseline counts` \(format 2\)"),
     ],
 )
 def test_table_of_another_format_is_refused(number: int, message: str, toy: CountTable, tmp_path: Path) -> None:

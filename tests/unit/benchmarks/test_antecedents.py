@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,6 @@ from benchmarks.checkpoint.antecedents import ATTENTION, CHANCE, HELD_OUT, NEARE
 from data_prep.coreference.antecedents import ANTECEDENT, EARLIER, openings
 from data_prep.coreference.conll import Annotated, Mention
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.accuracy import Estimate
 from pronmetric.metric import PronounAttention
 from pronmetric.pronouns.finder import Occurrence, find
 from pronmetric.scoring.score import PronounScore
@@ -68,16 +65,6 @@ def hits(figures: dict[str, Any], kind: str, form: str) -> dict[str, list[float]
     return {m: [found[m][f"hit@{k}"].value for k in (1, 3)] for m in (ATTENTION, NEAREST, CHANCE)}
 
 
-def test_words_keep_their_tokens() -> None:
-    tokens = "He said \" no - one ( else ) ca n't \" . “ Why ? ” It cost $ 5 , didn't it ?".split()
-    document = Annotated("x", tuple(tokens), (Mention(0, 1, "a"), Mention(23, 24, "a")))
-    (_, last) = antecedents.places(document)  # nothing refers in the sentence between them
-    (_, pronoun) = last.pronouns.values()
-    shown = [word.text for part in last.text[:2] for word in words(part)]
-    assert [shown[k] for k in np.flatnonzero(pronoun.targets[EARLIER].words)] == ["He"]
-    assert "".join(last.text.text.split()) == "Itcost$5,didn'tit?"
-
-
 def test_what_counts_and_what_is_left_out() -> None:
     figures = measured(looking(lambda shown, pronoun: {}), DOCUMENT)
     whole = figures["groups"][HELD_OUT]
@@ -107,29 +94,6 @@ def test_hits_of_attention_of_the_nearest_noun_and_of_chance() -> None:
     assert hits(figures, EARLIER, "them")[CHANCE][0] == pytest.approx(2 / 20)
     gain = figures["groups"][HELD_OUT][ANTECEDENT]["gain"]
     assert gain["hit@1"].value == pytest.approx(1 / 3 - 2 / 3) and gain["hit@1"].low is None
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ({}, "shows no antecedents"),
-        ({"them": "Vets"}, "worse guess"),
-        ({"She": "Ann", "it": "Ann", "them": "Vets"}, "about as well"),  # one document has no interval
-    ],
-)
-def test_the_page_agrees_with_the_figures(words: dict[str, str], said: str) -> None:
-    """Each pronoun looks at the word that is named for it, else at "rained"."""
-    looks = looking(lambda shown, pronoun: {shown.index(words.get(shown[pronoun], "rained")): 0.5})
-    text = antecedents.page({"weights": "0", "date": "1", "command": "python"}, measured(looks, DOCUMENT))
-    assert said in text and "of 3\npronouns" in text
-
-
-@pytest.mark.parametrize(("low", "said"), [(-0.1, "about as well"), (0.1, "better guess")])
-def test_better_than_the_nearest_noun_only_if_the_interval_shows_it(low: float, said: str) -> None:
-    words = {"She": "Ann", "it": "Ann", "them": "Vets"}
-    figures = measured(looking(lambda shown, at: {shown.index(words.get(shown[at], "rained")): 0.5}), DOCUMENT)
-    figures["groups"][HELD_OUT][ANTECEDENT]["gain"]["hit@1"] = Estimate(0.3, low, 0.5)
-    assert said in antecedents.page({"weights": "0", "date": "1", "command": "python"}, figures)
 
 
 def test_words_that_are_cut_are_not_shown() -> None:
@@ -166,36 +130,6 @@ def test_held_out_is_what_no_passage_of_training_begins_in() -> None:
     assert groups == {HELD_OUT: [other], f"{HELD_OUT}, GENTLE": [other], TRAINED: [document]}
     with pytest.raises(PronmetricError, match="nothing is held out"):
         antecedents.group_documents([document], known)
-
-
-def test_script(
-    tmp_path: Path,
-    make_prepared: Callable[..., Path],
-    tiny_checkpoint: Callable[..., Path],
-    sample_pairs: list[Any],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    folder = tmp_path / "data" / "gum-coref"
-    folder.mkdir(parents=True)
-    brackets = {0: "(cat", 3: "cat)(ann)", 9: "(ann)", 11: "(cat)"}
-    rows = [f"{n}\t{token}\t{brackets.get(n, '_')}" for n, token in enumerate(DOCUMENT.tokens)]
-    for name in ("GENTLE_one", "GUM_two"):
-        text = "\n".join([f"# begin document {name}", *rows, "# end document", ""])
-        (folder / f"{name}.conll").write_text(text, encoding="utf-8")
-    data = make_prepared(train=sample_pairs[:2], development=sample_pairs[:2], passages=["She left."])
-    flags = {"--model": tiny_checkpoint(), "--data": data, "--shared": tmp_path}
-    flags |= {"--out": tmp_path / "figures.json", "--page": tmp_path / "page.md"}
-    monkeypatch.setattr(sys, "argv", ["antecedents", *(str(part) for pair in flags.items() for part in pair)])
-    antecedents.main()
-    told = capsys.readouterr().out
-    report = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
-    assert report["benchmark"] == "antecedents" and report["records"] == 2 * 3
-    assert report["figures"]["documents"] == {HELD_OUT: 2, f"{HELD_OUT}, GENTLE": 1, f"{HELD_OUT}, GUM": 1, TRAINED: 0}
-    whole = report["figures"]["groups"][HELD_OUT][ANTECEDENT]
-    assert whole["pronouns"] == 4 and 0 <= whole[ATTENTION]["hit@1"]["value"] <= whole[ATTENTION]["hit@3"]["value"] <= 1
-    page = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert told.strip() in page and report["weights"] in page and "**Hit@k**" in page
 
 
 def test_another_prepared_folder_is_refused(tmp_path: Path) -> None:

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -110,58 +107,3 @@ def test_heads_without_probability_are_refused() -> None:
 
     with pytest.raises(InputError, match="head=logit"):
         calibration.measure(unbounded, TEXTS)
-
-
-@pytest.fixture
-def wmt(tmp_path: Path) -> Path:
-    folder = tmp_path / "data" / "wmt" / "wmt23-news-systems" / "txt"
-    people = ["She", "He", "They", "It"] * 30
-    references = [f"{who} saw {i} of them." if i % 3 else "Nothing." for i, who in enumerate(people)]
-    for part, name in (("references", "ref.refA"), ("system-outputs", "hyp.sys")):
-        (folder / part).mkdir(parents=True)
-        path = folder / part / f"generaltest2023.de-en.{name}.en"
-        path.write_text("\n".join(references) + "\n", encoding="utf-8")
-    return tmp_path
-
-
-def test_sentences_with_their_context(wmt: Path) -> None:
-    found = calibration.sentences(wmt / "data" / "wmt", ["generaltest2023.de-en"])
-    assert found[0] == Sentence("He saw 1 of them.", ("Nothing.",), "generaltest2023.de-en/generaltest2023.de-en/0")
-    assert found[1] == Sentence("They saw 2 of them.", ("Nothing.", "He saw 1 of them."), found[0].unit)
-    assert all(len(s.context) <= 2 and s.text != "Nothing." for s in found)
-    assert len({(s.text, s.context) for s in found}) == len(found)
-    with pytest.raises(InputError, match="no reference with a pronoun"):
-        calibration.sentences(wmt / "data" / "wmt", ["other.de-en"])
-
-
-def test_study_form() -> None:
-    (found,) = calibration.in_study_form([Sentence("It's hers, Ann!", ("They left.",), "doc")])
-    assert (found.text, found.context) == ("it s hers ann !", ("they left .",))
-
-
-@pytest.mark.parametrize("form", ["natural", "study"])
-def test_script(
-    form: str, wmt: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    (tmp_path / "model.safetensors").write_bytes(b"")
-    rate_one_in_two = MANIFEST | {"counts": {"testsets": {"generaltest2022.x-en": counted(2, 1)}}}
-    (tmp_path / "manifest.json").write_text(json.dumps(rate_one_in_two), encoding="utf-8")
-    TABLE.save(tmp_path / "confusion.json")
-    monkeypatch.setattr(scoring, "load", lambda options: scoring.Counting(told(0.1, 0.9), "fake"))
-    flags = ["--model", tmp_path, "--data", tmp_path, "--shared", wmt, "--form", form, "--out", tmp_path / "c.json"]
-    monkeypatch.setattr(sys, "argv", ["calibration", *map(str, flags)])
-    calibration.main()
-    assert "expected calibration error" in capsys.readouterr().out
-    figures = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))["figures"]
-    assert (figures["rate"], figures["form"], figures["split"]) == (0.5, form, "development")
-    assert figures["wrong"] > 0
-
-
-def test_records_have_their_sources(wmt: Path) -> None:
-    sources = wmt / "data" / "wmt" / "wmt23-news-systems" / "txt" / "sources"
-    sources.mkdir()
-    lines = [f"Satz {number}." for number in range(120)]
-    (sources / "generaltest2023.de-en.src.de").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    found = calibration.sentences(wmt / "data" / "wmt", ["generaltest2023.de-en"])
-    record = calibration.add_noise(found, TABLE, rate=0.5)[0].record
-    assert record["source"] == "Satz 1." and record["source_context"] == ["Satz 0."]

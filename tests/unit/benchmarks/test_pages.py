@@ -4,41 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchmarks import pages
-from benchmarks.checkpoint import (
-    intervals,
-    paper_wmt13,
-    people_page,
-    pronoun_prediction,
-    reference_free,
-    segment_level,
-    system_level,
-    target_languages,
-    translation_models,
-)
-from benchmarks.cost import board, bulk, prepare, study_load
+from benchmarks.checkpoint import people_page, reference_free, system_level, target_languages
+from benchmarks.cost import board, bulk
 from pronmetric.checkpoint import config, locate
 
 PAGES = sorted(path.name for path in pages.PUBLISHED.glob("*.md"))
 WRITERS = {
     "board.md": board.page,
     "bulk.md": bulk.page,
-    "clpp-comparison.md": pronoun_prediction.page,
-    "intervals.md": intervals.page,
-    "paper-wmt13.md": paper_wmt13.page,
     "people.md": people_page.page,
-    "prepare.md": prepare.page,
     "reference-free.md": reference_free.page,
-    "segment-level.md": segment_level.page,
-    "study-load.md": study_load.page,
     "system-level.md": system_level.page,
     "target-languages.md": target_languages.page,
-    "translation-models.md": translation_models.page,
 }  # pages that are all of the JSON
 HEAD = 5  # lines
 _HASH = re.compile(r"`([0-9a-f]{8})`")
@@ -114,13 +96,6 @@ def test_a_table_that_names_a_json_is_of_it(name: str) -> None:
         check(claim[2].splitlines(), json.loads((pages.PUBLISHED / claim[1]).read_text(encoding="utf-8")))
 
 
-def test_the_section_about_int8_is_of_its_json() -> None:
-    section = (pages.ROOT / "docs" / "performance.md").read_text(encoding="utf-8").partition("\n## int8\n")[2]
-    rows = [line for line in section.splitlines() if line.startswith("|")]
-    assert len(rows) == 11
-    check(rows, json.loads((pages.PUBLISHED / "int8.json").read_text(encoding="utf-8")))
-
-
 def check(lines: list[str], content: Any) -> None:
     """Each figure of the tables in `lines` is one of the JSON, rounded, as it is or in percent."""
     known = numbers(content)
@@ -141,27 +116,3 @@ def test_the_index_names_each_script_and_each_page() -> None:
     named = set(re.findall(r"`([\w-]+\.(?:md|json|tsv))`", index))
     assert set(PAGES) <= named
     assert [name for name in named if not list((pages.ROOT / "benchmarks").rglob(name))] == []
-
-
-def test_the_parts_of_a_template_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "TEMPLATES", tmp_path)
-    text = "<!-- part: page -->\n# {title}\n\nText.\n<!-- part: a, b -->\n\n- {c}\n"
-    (tmp_path / "x.md").write_text(text, encoding="utf-8")
-    assert pages.template("x") == {"page": "# {title}\n\nText.", "a, b": "\n- {c}"}
-
-
-def test_figures_of_a_line_are_found() -> None:
-    assert _FIGURE.findall("| a.b | 82.2 [78.6, +85.7] | `1.5` | v1.2.3 | -0.10 |") == [
-        "82.2",
-        "78.6",
-        "+85.7",
-        "-0.10",
-    ]
-    assert numbers({"a": [1, None, True], "b": {"c": 0.5, "d": "of 2.5"}}) == [1, 0.5, 2.5]
-
-
-def test_writers_name_the_json_that_they_write(tmp_path: Path) -> None:
-    content = {"weights": "01234567", "date": "2026-01-02"}
-    pages.write_page(tmp_path / "a.md", "text", content)
-    assert (tmp_path / "a.md").read_text() == "text"
-    assert json.loads((tmp_path / "a.json").read_text()) == content

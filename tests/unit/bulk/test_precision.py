@@ -18,5 +18,5 @@ def test_workers_compute_in_the_precision_of_the_plan(
     folder = str(tiny_checkpoint())
     signed = PronounMetric.from_pretrained(folder, gpus=0).signature(context=GIVEN)
     monkeypatch.setattr(inference, "default_precision", lambda device: "bf16")
-    task = Scoring(Model(folder, None, 0, False, None, None), GIVEN, None, 0, str(signed))
+    task = Scoring(Model(folder, None, 0, False, None, None), GIVEN, None, str(signed))
     assert _load(task).precision == signed["precision"] == "32"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from pronmetric.bulk import inputs, rows, run, score, statistics, storage
-from pronmetric.bulk.job import Job, Step
+from pronmetric.bulk.job import Job
 from pronmetric.bulk.statistics import GROUPS, DocumentSums, SystemSums
 from pronmetric.bulk.worker import Model, Scoring, ShardScorer
 from pronmetric.errors import InputError
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, Tally
 from pronmetric.signature import Signature
 from pronmetric.text.context import Text
+from tests.tools.row_files import jsonl
 
 FORM = rows.to_score(with_source=False)
 SIGNATURE = Signature.of(model="tiny")
@@ -37,11 +38,11 @@ def segment(text: str) -> SegmentScore:
 class Task:
     """A run whose workers read the scores from the texts; `during` is called after the first row of each shard."""
 
-    def __init__(self, buckets: int, during: Callable[[], object]) -> None:
-        self.buckets, self.during = buckets, during
+    def __init__(self, during: Callable[[], object]) -> None:
+        self.during = during
 
     def worker(self, job: Job) -> ShardScorer:
-        made = ShardScorer(job, Scoring(MODEL, "given", None, self.buckets, str(SIGNATURE)))
+        made = ShardScorer(job, Scoring(MODEL, "given", None, str(SIGNATURE)))
         made._stream = self.stream  # type: ignore[method-assign]
         return made
 
@@ -53,39 +54,37 @@ class Task:
 
 
 @contextmanager
-def tracked(_: Step) -> Iterator[Callable[[int], object]]:
+def tracked(_: Sequence[int]) -> Iterator[Callable[[int], object]]:
     yield lambda _: None
 
 
 class Run:
     """A run: planned, then done."""
 
-    def __init__(
-        self, out: Path, *names: object, size: int | None = None, skip: bool = False, buckets: int = 0
-    ) -> None:
-        self.place, self.skip, self.buckets = storage.place(str(out)), skip, buckets
+    def __init__(self, out: Path, *names: object, size: int | None = None, skip: bool = False) -> None:
+        self.place, self.skip = storage.place(str(out)), skip
         self.sources, _ = inputs.find([str(name) for name in names], output=self.place)
         surveyed = inputs.survey(self.sources, FORM.columns)
-        self.plan = run.prepare(self.place, surveyed, SIGNATURE, score.RESULTS, rows=size)
+        self.plan = run.prepare(self.place, surveyed, SIGNATURE, rows=size)
 
     def job(self, during: Callable[[], object]) -> Job:
-        return Job(self.place.url, self.sources, self.plan.shards, self.skip, Task(self.buckets, during))
+        return Job(self.place.url, self.sources, self.plan.shards, self.skip, Task(during))
 
     def __call__(self, during: Callable[[], object] = lambda: None) -> dict[str, Any]:
         job = self.job(during)
 
         @contextmanager
-        def connect() -> Iterator[Callable[[Job, Step], Iterator[int]]]:
+        def connect() -> Iterator[Callable[[Job, Sequence[int]], Iterator[int]]]:
             worker = job.task.worker(job)
 
-            def do(_: Job, step: Step) -> Iterator[int]:
-                for number in step.numbers:
-                    worker.work(step.name, number)
+            def do(_: Job, numbers: Sequence[int]) -> Iterator[int]:
+                for number in numbers:
+                    worker.work(number)
                     yield number
 
             yield do
 
-        score.score(self.plan, job, connect, buckets=self.buckets, track=tracked)
+        score.score(self.plan, job, connect, track=tracked)
         return dict(json.loads((Path(self.place.path) / "manifest.json").read_text()))
 
 
@@ -98,22 +97,16 @@ def parquet(path: Path, content: list[dict[str, Any]], **options: Any) -> Path:
     return path
 
 
-def jsonl(path: Path, content: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in content))
-    return path
-
-
 CHANGED = "the file has changed since the run began: run again, into a new folder"
 
 
 @pytest.mark.parametrize("write", [parquet, jsonl])
 @pytest.mark.parametrize("rows_now", [20, 37, 50])
-@pytest.mark.parametrize("buckets", [0, 1])
 def test_an_input_that_is_rewritten_after_the_survey_is_refused(
-    tmp_path: Path, write: Callable[..., Path], rows_now: int, buckets: int
+    tmp_path: Path, write: Callable[..., Path], rows_now: int
 ) -> None:
     path = write(tmp_path / "a.jsonl" if write is jsonl else tmp_path / "a.parquet", records(37))
-    planned = Run(tmp_path / "out", path, skip=True, buckets=buckets)
+    planned = Run(tmp_path / "out", path, skip=True)
     write(path, [{**row, "text": "0.5"} for row in records(rows_now)])
     with pytest.raises(InputError) as raised:
         planned()
@@ -211,13 +204,12 @@ def test_an_output_below_an_input_through_a_link_is_refused(tmp_path: Path) -> N
         Run(tmp_path / "link" / "out", tmp_path / "d")
 
 
-@pytest.mark.parametrize("buckets", [0, 1])
-def test_a_second_driver_that_finishes_first_does_no_harm(tmp_path: Path, buckets: int) -> None:
+def test_a_second_driver_that_finishes_first_does_no_harm(tmp_path: Path) -> None:
     content: list[dict[str, Any]] = [*records(9), {"id": 9}, {"id": 10}]
     path = jsonl(tmp_path / "a.jsonl", content)
     whole = Run(tmp_path / "alone", path, size=4, skip=True)()
-    first = Run(tmp_path / "out", path, size=4, skip=True, buckets=buckets)
-    second = Run(tmp_path / "out", path, size=4, skip=True, buckets=buckets)
+    first = Run(tmp_path / "out", path, size=4, skip=True)
+    second = Run(tmp_path / "out", path, size=4, skip=True)
     done: list[dict[str, Any]] = []
 
     def finish() -> None:

@@ -17,7 +17,6 @@ from pronmetric.bulk.inputs import Source, Surveyed
 from pronmetric.bulk.job import Job
 from pronmetric.bulk.plan import Shard
 from pronmetric.bulk.rows import BadRow, Row
-from pronmetric.bulk.score import RESULTS
 from pronmetric.bulk.shards import ErrorRows, ShardWriter
 from pronmetric.bulk.statistics import ShardStatistics, SystemSums
 from pronmetric.errors import InputError
@@ -127,8 +126,8 @@ def test_a_shard_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert [r["preference"] for r in rows] == [s.preference for s in found]
     assert [[p["probability"] for p in r["pronouns"]] for r in rows] == [[p.score for p in s.pronouns] for s in found]
     folder = storage.place(str(tmp_path))
-    assert shards.finished(folder / "scores") == {shard.name}
-    merged = shards.statistics(folder, [shard], RESULTS)
+    assert shards.finished(folder) == {shard.name}
+    merged = shards.statistics(folder, [shard])
     assert (merged.rows, merged.skipped, merged.counts.encoded) == (11, 1, 10)
     assert merged.systems[None] == SystemSums.of(tallied(found))
 
@@ -167,14 +166,14 @@ class Full:
     def worker(self, job: Job) -> Full:
         return self
 
-    def work(self, step: str, number: int) -> None:
+    def work(self, number: int) -> None:
         with storage.atomic(storage.place(str(self.target))):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def test_a_worker_names_the_file_that_a_full_disk_broke(tmp_path: Path) -> None:
     job = Job(str(tmp_path), [], [], False, Full(tmp_path / "a"))
-    said = cluster._Worker(job, "score")({"item": np.array([4])})
+    said = cluster._Worker(job)({"item": np.array([4])})
     assert said == {"number": [4], "error": [f"{tmp_path / 'a'}: No space left on device"]}
     assert list(tmp_path.iterdir()) == []
 
@@ -201,7 +200,7 @@ def test_skipped_rows_are_merged_in_order_and_partial_files_are_removed(tmp_path
     (tmp_path / "scores" / ".part-000001.parquet.01234567.part").touch()
     folder = storage.place(str(tmp_path))
     shards.write_errors(folder, both, skipped=4)
-    shards.clean(folder, "scores")
+    shards.clean(folder)
     found = pq.read_table(tmp_path / "errors.parquet").to_pylist()
     assert [(r["row"], r["reason"], r["record"]) for r in found] == [(k, "no text", "{}") for k in (1, 2, 3, 4)]
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == [
@@ -215,7 +214,7 @@ def test_a_broken_shard_is_named(tmp_path: Path) -> None:
     shard = Shard(0, 0, 0, 2, 0, 0)
     (tmp_path / "scores" / shard.name).write_bytes(b"PAR1")
     with pytest.raises(InputError, match=r"part-000000.parquet: is broken .*; delete it and run again"):
-        shards.statistics(storage.place(str(tmp_path)), [shard], RESULTS)
+        shards.statistics(storage.place(str(tmp_path)), [shard])
 
 
 def test_merged_statistics_are_those_of_one_pass() -> None:

@@ -125,8 +125,9 @@ def test_help_names_every_verb(argv: list[str], capsys) -> None:
         assert cli.main(argv) == 0
     except SystemExit as end:
         assert end.code == 0
-    out = capsys.readouterr().out
-    assert [line.split()[0] for line in out.split("verbs:\n")[1].split("\n\n")[0].splitlines()] == list(cli.VERBS)
+    groups = capsys.readouterr().out.split("\n\n")[3:7]
+    assert [group.partition(":")[0] for group in groups] == list(cli.GROUPS)
+    assert [line.split()[0] for group in groups for line in group.splitlines()[1:]] == list(cli.VERBS)
 
 
 def test_help_of_a_verb_is_its_own(verb) -> None:
@@ -142,7 +143,7 @@ def test_help_of_nothing_and_of_a_wrong_verb(argv: list[str], code: int, capsys)
         cli.main(argv)
     assert end.value.code == code
     out, err = capsys.readouterr()
-    assert "verbs:" in out if code == 0 else "did you mean 'score'?" in err
+    assert "judge a metric:" in out if code == 0 else "did you mean 'score'?" in err
 
 
 def test_the_package_runs_as_a_module() -> None:
@@ -165,6 +166,20 @@ def test_a_wrong_verb_or_flag_is_exit_code_2(argv: list[str], said: str, capsys)
         cli.main(argv)
     assert end.value.code == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["average", "a", "b"], "pronmetric average: now `pronmetric checkpoint average`\n"),
+        (["completion", "bash"], "pronmetric completion: now `pronmetric --print-completion SHELL`\n"),
+        (["help", "apt"], "pronmetric apt: now `pronmetric baseline apt`\n"),
+        (["soft-labels"], "pronmetric soft-labels: removed in 0.2.0\n"),
+    ],
+)
+def test_an_old_name_of_a_verb_gives_the_new_one(argv: list[str], said: str, capsys) -> None:
+    assert cli.main(argv) == 2
+    assert capsys.readouterr() == ("", said)
 
 
 @pytest.mark.parametrize("name", list(cli.VERBS))

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 PROGRAM = f'"{sys.executable}" -m pronmetric.cli.main'
-RECORD = '{"id": 1, "text": "Yes."}'
 
 
 def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -45,13 +45,12 @@ def corrupted(
     options: dict[str, Any] = {
         "rate": 0.6,
         "power": 0.5,
-        "smoothing": 1.0,
         "same_slot_share": 0.7,
         "joint": 0.3,
         "must_agree": 0.0,
     }
-    options |= {"emphasis": {}, "plain": 0.5, "clean": 0.1, "context": 0.6, "fitting": 0.0, "balanced": False}
-    options |= {"adjusted": False, "gender_swap": 0.0, "name_swap": 0.0, "fresh": 0.0, "tie": 0.0, **changes}
+    options |= {"emphasis": {}, "plain": 0.5, "clean": 0.1, "context": 0.6}
+    options |= {"gender_swap": 0.0, "name_swap": 0.0, "fresh": 0.0, "tie": 0.0, **changes}
     row = next(as_rows(DOCUMENT)) if row is None else row
     return examples.passage(
         row, np.random.default_rng(seed), examples.Corrupter(TABLE, names=names), Corruption(**options)

@@ -68,14 +68,6 @@ def test_spans_hold_in_the_plain_form_too() -> None:
     assert "'" not in plain.example.text and plain.example.text == plain.example.text.lower()
 
 
-FITTING = {
-    "subject": ["he", "she", "it", "they"],
-    "object": ["him", "her", "it", "them"],
-    "possessive determiner": ["his", "her", "its", "their"],
-    "possessive independent": ["his", "hers", "theirs"],
-}
-
-
 def test_a_clean_passage_is_as_written() -> None:
     found = passage(3, clean=1.0, rate=1.0, joint=1.0)
     assert found.example.text == TEXT and set(found.right) == {1.0}
@@ -237,14 +229,3 @@ def test_a_tie_of_people_is_kept_and_both_texts_are_right() -> None:
         assert [each.example[:2] for each in pair] == [(before, "She saw this."), (before, "She saw that.")]
         assert [each.kind for each in pair] == ["tie", "tie"] and all(each.labelled for each in pair)
         assert [each.right for each in pair] == [(1.0, 1.0), (1.0, 1.0)]
-
-
-# Exchanged pronouns
-
-
-PEOPLE = (
-    "Renata met Karl near the mill. He was tired, and his dog barked at her. They went inside. She gave him a book "
-    "that its owner had lost."
-)
-THIRD = {"subject": {"he": 5, "she": 4, "it": 5, "they": 4}, "object": {"him": 3, "her": 2, "it": 4, "them": 3}}
-THIRD["possessive determiner"] = {"his": 3, "her": 3, "its": 2, "their": 3}

@@ -44,8 +44,8 @@ def test_seeds_are_one_sweep_and_other_settings_another() -> None:
     assert recipe.commands({"average": parts, "seed": 1}, MANIFEST)[1:] == (
         "pronmetric train --multirun experiment=default seed=1,2,4 data.dir=PREPARED out=RUNS1",
         "pronmetric train experiment=default optim.lr=1e-4 seed=1 data.dir=PREPARED out=RUNS2",
-        "pronmetric average RUNS1/0/checkpoint RUNS1/1/checkpoint RUNS2/checkpoint RUNS1/2/checkpoint --data PREPARED "
-        "-o AVERAGE",
+        "pronmetric checkpoint average RUNS1/0/checkpoint RUNS1/1/checkpoint RUNS2/checkpoint RUNS1/2/checkpoint "
+        "--data PREPARED -o AVERAGE",
     )
 
 
@@ -55,9 +55,9 @@ def test_shares_nested_averages_and_commands_that_are_not_known() -> None:
     assert recipe.commands({"average": [inner, old], "seed": 5}, {"inputs": {}, "config": {}}) == (
         "pronmetric prepare out=PREPARED",
         "pronmetric train --multirun experiment=default seed=1,2 data.dir=PREPARED out=RUNS",
-        "pronmetric average RUNS/0/checkpoint RUNS/1/checkpoint --data PREPARED -o AVERAGE1",
+        "pronmetric checkpoint average RUNS/0/checkpoint RUNS/1/checkpoint --data PREPARED -o AVERAGE1",
         "# the command of RUNS2, weights ef, is not recorded",
-        "pronmetric average AVERAGE1 RUNS2 --data PREPARED --shares 3 1 --seed 5 -o AVERAGE",
+        "pronmetric checkpoint average AVERAGE1 RUNS2 --data PREPARED --shares 3 1 --seed 5 -o AVERAGE",
     )
     assert recipe.commands({"seed": 7}, MANIFEST)[1:] == ("# the command of RUN is not recorded",)
 

@@ -1,1 +1,1 @@
-"""Source tables, one a language (LANGUAGE.npz), made by `pronmetric train-source`."""
+"""Source tables, one a language (LANGUAGE.npz), made by `pronmetric baseline counts`."""

@@ -76,60 +76,6 @@ def test_empty_lines_and_keys_of_others_are_passed_over(tmp_path: Path) -> None:
     assert len(read(path)) == 1
 
 
-@pytest.mark.parametrize(
-    ("record", "message"),
-    [
-        ([1], "p:1: expected a JSON object, got a list"),
-        ({"id": "1", "text_a": "x"}, r"""p:1: the key "text_b" is missing; the record has \['id', 'text_a'\]"""),
-        ({"text_a": "x", "text_b": "y"}, 'the key "id" is missing'),
-        ({**BARE, "id": True}, '"id" must be a string or a whole number, got true'),
-        ({**BARE, "id": ""}, '"id" must be a string'),
-        ({**BARE, "text_a": None}, '"text_a" must be a string, got null'),
-        ({**BARE, "context": "Ann came in."}, '"context" must be a list of strings, got a string'),
-        ({**BARE, "context": [1]}, "a list with other items"),
-        ({**BARE, "better": "a"}, '"better" must be "A", "B" or "tie", got "a"; leave the key out'),
-        ({**BARE, "better": 1}, '"better" must be'),
-        ({**BARE, "votes": ["A"]}, '"votes" must be an object'),
-        ({**BARE, "votes": {"ann": "C"}}, 'the vote of rater "ann" must be "A", "B" or "tie", got "C"'),
-        ({**BARE, "votes": {"ann": None}}, "got null; leave out raters who did not vote"),
-        ({**BARE, "votes": {" ": "A"}}, "has no name"),
-        ({**BARE, "vote": {"ann": "A"}}, 'unknown key "vote"; did you mean "votes"?'),
-        ({**BARE, "group": ["x"]}, '"group" must be a string, got a list'),
-        ({**BARE, "text_a": "a\0b"}, "NUL"),
-        ({**STUDY, "noisy": []}, '"noisy" has no tokens'),
-        ({**STUDY, "noisy": "he was"}, '"noisy" must be a list of strings, got a string'),
-    ],
-)
-def test_bad_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record: object, message: str) -> None:
-    monkeypatch.chdir(tmp_path)
-    written(tmp_path / "p", record)
-    with pytest.raises(InputError, match=message):
-        read("p")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "p: no pairs"),
-        ("\n", "p: no pairs"),
-        ('{"id": 1\n', "p:1: broken JSON"),
-        ('{"id": 1, "id": 2}\n', 'duplicate key "id"'),
-        ('{"id": NaN}\n', "NaN is not valid JSON"),
-        ("[" * 100_000, "p:1: broken JSON .nested too deep"),
-    ],
-)
-def test_bad_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("p").write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=message):
-        read("p")
-
-
-def test_an_id_that_comes_again(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=':3: duplicate id "7", first in line 1'):
-        read(written(tmp_path / "p", BARE, FULL, {**BARE, "id": "7"}))
-
-
 def test_scores(tmp_path: Path) -> None:
     path = written(
         tmp_path / "s", {"id": "7", "score_a": 1, "score_b": -0.5}, {"id": "p1", "score_a": None, "score_b": 2}
@@ -142,24 +88,6 @@ def test_scores(tmp_path: Path) -> None:
         scores_of(pairs, {"7": (1.0, 1.0)}, file=path)
     with pytest.raises(InputError, match='1 of the ids are scored, but are no pairs, first "p1"'):
         scores_of(pairs[1:], scores, file=path)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("", "no scores"),
-        ('{"id": 1, "score_a": 1}', '"score_b" is missing'),
-        ('{"id": 1, "score_a": "1", "score_b": 2}', '"score_a" must be a number or null, got "1"'),
-        ('{"id": 1, "score_a": true, "score_b": 2}', "got true"),
-        ('{"id": 1, "score_a": NaN, "score_b": 2}', "NaN is not valid JSON"),
-        ('{"id": 1, "score_a": 1e999, "score_b": 2}', "finite"),
-        ('{"id": 1, "score_a": 1, "score_b": 2}\n{"id": "1", "score_a": 1, "score_b": 2}', 'duplicate id "1"'),
-    ],
-)
-def test_bad_scores(tmp_path: Path, line: str, message: str) -> None:
-    (tmp_path / "s").write_text(line, encoding="utf-8")
-    with pytest.raises(InputError, match=message):
-        read_scores(tmp_path / "s")
 
 
 def test_decisions() -> None:

@@ -181,31 +181,6 @@ def test_tokens(judgements: list[Judgement], tmp_path: Path) -> None:
     assert [token["label"] for token in found[:5]] == ["right", "wrong", "wrong", "right", "wrong"]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "m.tsv:1: the column 'system' is missing"),
-        ("system\tdoc\tseg_id\trater\tsource\ttarget\tcategory\n", "the column 'severity' is missing"),
-        (HEADER, "m.tsv: no annotations"),
-        (HEADER + "a\tb\n", "m.tsv:2: 2 fields, but the header has 9"),
-        (HEADER + row("Oak", 1, "r", "x", "y", "Bad"), "m.tsv:2: unknown severity 'Bad'; expected one of no-error"),
-        (HEADER + row("Oak", 1, "r", "x</v>", "y", "Major"), "m.tsv:2: unpaired </v> in the target"),
-        (HEADER + row("Oak", 1, "r", "<v><v>x</v>", "y", "Major"), "unpaired <v> in the target"),
-        (HEADER + row("Oak", 1, "r", "x", "y", "Major").replace("\t1\t1\t", "\t1\tone\t"), "a whole number, got 'one'"),
-        (
-            HEADER + row("Oak", 1, "r", "x", "y", "Major") + row("Oak", 1, "s", "z", "y", "Major"),
-            "m.tsv:3: the translation of talk 1 by Oak differs from that of most raters",
-        ),
-    ],
-)
-def test_bad_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("m.tsv").write_text(text, encoding="utf-8")
-    with pytest.raises(InputError) as told:
-        mqm.read("m.tsv", strict=True)
-    assert message in str(told.value)
-
-
 def read_text(tmp_path: Path, text: str) -> tuple[list[Judgement], dict[str, int]]:
     (tmp_path / "m.tsv").write_text(text, encoding="utf-8")
     tally: Counter[str] = Counter()

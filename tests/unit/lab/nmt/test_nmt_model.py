@@ -117,7 +117,7 @@ def make_fused(folder: Path) -> Translator:
     """bert_fused with an encoder of random weights."""
     from transformers import AutoModel, AutoTokenizer
 
-    from tests.tools.artificial_language import write_encoder
+    from tests.tools.word_encoder import write_encoder
 
     write_encoder(folder, sorted({word for text in TEXT for word in text.split()}))
     bert = HuggingFaceEncoder(AutoModel.from_pretrained(folder)), Subwords(AutoTokenizer.from_pretrained(folder))

@@ -1,20 +1,22 @@
-"""`pronmetric apt` and `pronmetric autoprf`: the published scores of pronoun translation by word alignment."""
+"""`pronmetric baseline`: APT, AutoPRF, and the counts of pronouns by the source, a group of commands."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from pronmetric.cli import output
-from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, switch
+from pronmetric.cli.parser import Command, Flags, Group, UsageError, argument, flag, switch
 from pronmetric.lab.baselines import apt, apt_corpus
 from pronmetric.lab.baselines.apt_config import Config, read_settings
 from pronmetric.lab.baselines.apt_corpus import read_corpus
 from pronmetric.output import targets
 from pronmetric.text import strict_json
 
+DESCRIPTION = """What a metric is compared with: the published scores APT and AutoPRF, which read word alignments, and
+counts of missing and surplus pronouns by the source."""
 APT = """APT, accuracy of pronoun translation (Miculicich Werlen and Popescu-Belis 2017).
 
 Each source pronoun is aligned to words of the reference and of the candidate, and falls into one case:
@@ -36,8 +38,8 @@ APT_EPILOG = """CONFIG is an INI file. Empty values are ignored. Paths are relat
                 max_length_matrix
 
 examples:
-  pronmetric apt apt.ini
-  pronmetric apt apt.ini --compat --to_json apt.json"""
+  pronmetric baseline apt apt.ini
+  pronmetric baseline apt apt.ini --compat --to_json apt.json"""
 
 
 class AptFlags(Flags):
@@ -102,7 +104,7 @@ the total; a target index past the end of its line continues on the next line; a
 earlier lines is an error; figures are rounded from single precision.
 
 example:
-  pronmetric autoprf --reference data/ref --candidate data/sys --documents data/docs.txt --src en --tgt fr"""
+  pronmetric baseline autoprf --reference data/ref --candidate data/sys --documents data/docs.txt --src en --tgt fr"""
 
 
 def _language(text: str) -> str:
@@ -152,7 +154,97 @@ def run_autoprf(task: AutoprfFlags) -> None:
         note(line)
 
 
-VERBS = (
-    Command("apt", AptFlags, run_apt, APT, APT_EPILOG),
-    Command("autoprf", AutoprfFlags, run_autoprf, AUTOPRF, AUTOPRF_EPILOG),
+COUNTS = """Learn a table of counts, by which missing and surplus pronouns are counted.
+
+The table is one small file: a pruned word aligner, and how often references have a counterpart for each source pronoun
+and a source for each English one. Give it to --source-lang of score, compare, bulk score and serve. The shipped tables
+were made with this command from WMT21 and WMT22."""
+COUNTS_EPILOG = """Source pronouns are those of pronmetric/pronouns/tables/pronouns.LANG.tsv; for a language without
+this file only surplus pronouns are counted.
+
+examples:
+  pronmetric baseline counts --source-lang fr --parallel src.fr ref.en sysA.en sysB.en -o fr.npz
+  pronmetric baseline counts --source-lang de --wmt-dir wmt -o de.npz
+  pronmetric score -t sysA.en -s src.fr --source-lang fr.npz"""
+
+
+class CountsFlags(Flags):
+    """The parallel text, its language, and the table that is learned."""
+
+    source_lang: str = flag("--source-lang", required=True, metavar="LANG", help="code of the source language, e.g. de")
+    parallel: Sequence[Sequence[str]] | None = flag(
+        nargs="+",
+        action="append",
+        metavar="FILE",
+        help="a source file and line-parallel English files, references or outputs; can be repeated",
+    )
+    wmt_dir: str | None = flag(
+        "--wmt-dir", metavar="DIR", help="all test sets from this language into English in a folder"
+    )
+    exclude: Sequence[str] | None = flag(
+        nargs="+",
+        metavar="NAME",
+        help="test sets of --wmt-dir to leave out, as in `prepare`; default: its test and development sets",
+    )
+    output: str = flag("-o", "--output", required=True, metavar="FILE", help="the table")
+    quiet: bool = switch(help="no progress bar and no notes on stderr")
+
+    def check(self) -> None:
+        """Refuse a run without text, and flags of the other kind of text."""
+        if self.parallel is None and self.wmt_dir is None:
+            raise UsageError("give --parallel, --wmt-dir, or both")
+        if any(len(files) < 2 for files in self.parallel or []):
+            raise UsageError("--parallel needs a source file and one or more English files")
+        if self.exclude and self.wmt_dir is None:
+            raise UsageError("--exclude goes with --wmt-dir")
+
+
+def run_counts(task: CountsFlags) -> None:
+    """Learn the table, and write it."""
+    files = [name for group in task.parallel or [] for name in group]
+    targets.check([task.output], read=[*files, task.wmt_dir])
+    from data_prep.wmt import source_lines
+    from pronmetric.alignment.counts import files as source_files
+    from pronmetric.alignment.counts import fit as source_fit
+
+    note = output.Notes(quiet=task.quiet)
+    lines = [line for group in task.parallel or [] for line in source_fit.read_parallel(group)]
+    names = list((task.parallel and files) or [])
+    if task.wmt_dir is not None:
+        exclude = source_lines.HELD_OUT if task.exclude is None else task.exclude
+        testsets = source_lines.testsets(task.wmt_dir, task.source_lang, exclude=exclude)
+        names = [testset.id for testset in testsets]
+        lines += source_lines.read(testsets)
+    note(f"{len(lines)} lines of source")
+    note.begin()
+    with output.bar(task.quiet, total=source_fit.work(lines), label="counts", unit="lines") as bar:
+        about = {"lines": len(lines), "text": names if task.wmt_dir is not None else [], "parallel": len(files)}
+        table = source_fit.fit(lines, task.source_lang, about=about, advance=bar.update)
+    source_files.save(task.output, table)
+    note(f"{len(table.kept)} source pronouns; use the table with --source-lang {task.output}")
+
+
+VERB = Group(
+    "baseline",
+    DESCRIPTION,
+    None,
+    [
+        Command("apt", AptFlags, run_apt, APT, APT_EPILOG, help="accuracy of pronoun translation"),
+        Command(
+            "autoprf",
+            AutoprfFlags,
+            run_autoprf,
+            AUTOPRF,
+            AUTOPRF_EPILOG,
+            help="precision and recall of pronoun translation",
+        ),
+        Command(
+            "counts",
+            CountsFlags,
+            run_counts,
+            COUNTS,
+            COUNTS_EPILOG,
+            help="learn from parallel text to count missing and surplus pronouns by the source",
+        ),
+    ],
 )

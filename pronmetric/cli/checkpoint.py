@@ -1,4 +1,4 @@
-"""`pronmetric average` and `pronmetric export`: a checkpoint made of others, or in another form."""
+"""`pronmetric checkpoint`: a checkpoint made of others, or in another form, a group of commands."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
 from pronmetric.checkpoint.shards import BITS, weight_files
 from pronmetric.cli import output
-from pronmetric.cli.parser import Command, Exclusive, Flags, UsageError, argument, flag, number, switch, whole
+from pronmetric.cli.parser import Command, Exclusive, Flags, Group, UsageError, argument, flag, number, switch, whole
 from pronmetric.data import arrow
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
 from pronmetric.signature import Signature
 from pronmetric.version import __version__
 
+DESCRIPTION = "Make a checkpoint of others, or write one in another form."
 AVERAGE = """Average the weights of checkpoints trained from the same encoder, with other settings or seeds.
 
 The average is as fast as a single checkpoint and often more accurate. It is calibrated on the development split of
@@ -25,7 +26,7 @@ The average is as fast as a single checkpoint and often more accurate. It is cal
 weights and a reader of sources each, the readers are averaged. Those of several languages, which read sources
 themselves, take prepared data of each language."""
 AVERAGE_EPILOG = """example:
-  pronmetric average runs/a/checkpoint runs/b/checkpoint --data runs/wmt21-23 -o runs/average"""
+  pronmetric checkpoint average runs/a/checkpoint runs/b/checkpoint --data runs/wmt21-23 -o runs/average"""
 
 
 class AverageFlags(Flags):
@@ -100,8 +101,8 @@ With --data the copy is calibrated anew, and its tie thresholds and what decides
 --reader: after further training of a checkpoint, its reader of sources, which belongs to the weights of before, is
 joined to the new ones: how much each of them counts is fitted on --data."""
 EXPORT_EPILOG = """examples:
-  pronmetric export default --onnx -o default.onnx
-  pronmetric export runs/average --bits 8 --data runs/wmt21-23 -o runs/average8"""
+  pronmetric checkpoint export default --onnx -o default.onnx
+  pronmetric checkpoint export runs/average --bits 8 --data runs/wmt21-23 -o runs/average8"""
 
 
 _KIND = Exclusive(required=True)
@@ -186,7 +187,26 @@ def _rounded(task: ExportFlags, bits: int) -> None:
         note("calibration, tie thresholds and what decides are those before rounding; --data computes them anew")
 
 
-VERBS = (
-    Command("average", AverageFlags, run_average, AVERAGE, AVERAGE_EPILOG),
-    Command("export", ExportFlags, run_export, EXPORT, EXPORT_EPILOG),
+VERB = Group(
+    "checkpoint",
+    DESCRIPTION,
+    None,
+    [
+        Command(
+            "average",
+            AverageFlags,
+            run_average,
+            AVERAGE,
+            AVERAGE_EPILOG,
+            help="average the weights of several checkpoints",
+        ),
+        Command(
+            "export",
+            ExportFlags,
+            run_export,
+            EXPORT,
+            EXPORT_EPILOG,
+            help="write a checkpoint as an ONNX file, or with fewer bits",
+        ),
+    ],
 )
