@@ -15,7 +15,6 @@ from data_prep import documents, manifest, result, translations
 from data_prep.coreference import conll
 from data_prep.english import English
 from data_prep.filters import GRAMMAR, NONE, agreement_filter
-from data_prep.people import sets
 from data_prep.products.work import Work
 from data_prep.settings import Reporter, Settings
 from data_prep.splits import DEVELOPMENT
@@ -126,6 +125,8 @@ def _hash_inputs(settings: Settings, testsets: Iterable[TestSet]) -> dict[str, d
         folders = [Path(folder) for folder in settings.data.parallel]
         found["parallel"] = manifest.hashes(folders, {path for each in translated for path in each.paths})
     if settings.data.people:
+        from data_prep.people import sets  # as in `result.write`
+
         people = sets.find(settings.data.people, target=settings.language.code)
         folders = [Path(each) for each in settings.data.people]
         found["people"] = manifest.hashes(folders, {path for one in people for path in one.files})
