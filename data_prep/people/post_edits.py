@@ -18,7 +18,7 @@ from pronmetric.text.lines import read_lines
 
 EDITS, SYSTEM, EDITOR = "edits", "mt", "editor"
 SUFFIXES = (".src", ".mt", ".pe")
-_SPLIT_CLITIC = re.compile(r"(?<=\w) (?=['\u2019](?:s|re|ve|ll|d|m|t)\b)", re.IGNORECASE)
+_SPLIT_CLITIC = re.compile(r"(?<=\w) (?=(?:['\u2019](?:s|re|ve|ll|d|m|t)|n['\u2019]t)\b)", re.IGNORECASE)
 
 
 def read(part: Path, *, testset: str, source: str, language: Language) -> Iterator[JudgedText]:
