@@ -61,10 +61,13 @@ def compare(text: str, edited: str, language: Language) -> Edits:
         for number, each in enumerate(gone):
             corrections[each.start] = new[number].form if number < len(new) else ""
         insertions += [(start, each.form) for each in new[len(gone) :]]
-        if (i == j or k == m) and j < len(words[0]):  # with the word after it, for its capital and the space
-            j, m = j + 1, m + 1
+        if i == j or k == m:  # with a word beside it, for the space and the capital
+            if i and words[0][i - 1].start >= done:
+                i, k = i - 1, k - 1
+            elif j < len(words[0]):
+                j, m = j + 1, m + 1
         (start, end), (first, last) = _span(words[0], i, j, text), _span(words[1], k, m, edited)
-        phrase = edited[first:last] if start < end else f" {edited[first:last]}"
+        phrase = edited[first:last]
         mended += [text[done:start], phrase]
         done = end
     return Edits(corrections, tuple(insertions), tuple(unjudged), "".join([*mended, text[done:]]) if mended else "")
