@@ -21,10 +21,11 @@ from pronmetric.cli.run import (
     load_language_model,
     tie_threshold,
 )
+from pronmetric.data.arrow import PEOPLE_SPLITS
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.detection import THRESHOLD
 from pronmetric.eval.resampling import MINIMUM
-from pronmetric.lab.human import judged_pairs, pair_accuracy, pair_evaluation, pair_sets
+from pronmetric.lab.human import judged_pairs, pair_accuracy, pair_evaluation, pair_sets, people
 from pronmetric.lab.human import labelled_pronouns as labelled
 from pronmetric.lab.human import pair_baselines as pair_scores
 from pronmetric.lab.human.judged_pairs import PairScores
@@ -65,6 +66,13 @@ context:
   shuffled    the context of another document
   none        no context
 
+people's marks and corrections:
+--split people_test (or people_development) of a folder prepared with data.people measures what raters marked and
+post-editors changed. The metric is a further rater: it marks as many pronouns as a rater does, those that it doubts
+most; "as a rater" is the share of its marks that a given rater shares, "raters" that of the raters among each other.
+Also areas under the ROC curve (marked by one or more; by two or more), average precision, precision of the most
+doubted pronouns, and how often a text with its pronouns corrected is preferred to the text.
+
 labelled pronouns:
 FILE.jsonl may also contain pronouns labelled right or wrong, as `pronmetric mqm` writes them. Reported are precision,
 recall and F1 of detecting wrong pronouns (scores below --threshold), average precision and ROC AUC.
@@ -100,7 +108,9 @@ class EvaluateFlags(Flags):
     pairs: str | None = argument(
         nargs="?", group=PAIRS, metavar="PAIRS", help="a JSONL or GAP file, or a prepared folder; see below"
     )
-    split: str | None = flag(group=PAIRS, choices=SPLITS, help=f"split of a prepared folder (default: {SPLITS[0]})")
+    split: str | None = flag(
+        group=PAIRS, choices=(*SPLITS, *PEOPLE_SPLITS), help=f"split of a prepared folder (default: {SPLITS[0]})"
+    )
     texts: TextFlags = part(TextFlags, PAIRS, only=("dataset", "wmt_dir", "systems"))
     context: str | None = flag(
         group=PAIRS, choices=[COMMON, RESPECTIVE, NONE, SHUFFLED], help="see below (default: common)"
@@ -190,7 +200,9 @@ def run(task: EvaluateFlags) -> None:
     read = (task.pairs, task.scores, task.against, task.seen, task.texts.wmt_dir, task.model.model, task.language_model)
     targets.check((task.to_json, task.save_scores), read=read)
     note = task.out.notes()
-    if task.pairs is not None and _holds_pronouns(task.pairs):
+    if task.split in PEOPLE_SPLITS:
+        _evaluate_people(task, note)
+    elif task.pairs is not None and _holds_pronouns(task.pairs):
         _evaluate_pronouns(task, task.pairs, note)
     else:
         _evaluate_pairs(task, note)
@@ -403,6 +415,53 @@ def _evaluate_pronouns(task: EvaluateFlags, file: str, note: Notes) -> None:
     if scores.counts is not None:
         note.lengths(scores.counts)
         note(f"signature: {scores.signature}")
+
+
+def _evaluate_people(task: EvaluateFlags, note: Notes) -> None:
+    """How the model agrees with what people marked and corrected."""
+    given = {"--scores": task.scores, "--against": task.against, "--save_scores": task.save_scores, "--by": task.by}
+    given |= {"--also": task.also, "--language_model": task.language_model, "--endpoint": task.endpoint}
+    given |= {"--tie": task.tie, "--seen": task.seen, "--threshold": task.threshold}
+    given |= {f"--context {task.context}": task.context if task.context not in (None, COMMON, NONE) else None}
+    assert task.pairs is not None and task.split is not None  # checked by `EvaluateFlags.check`
+    if extra := [name for name, value in given.items() if value is not None]:
+        raise InputError(f"{task.split} holds people's marks: leave out {' and '.join(extra)}", file=task.pairs)
+    config = load_config(task.model)
+    if not checkpoint_config.has_probabilities(config):
+        raise PronmetricError("this checkpoint's scores are no probabilities, which people's marks are compared with")
+    judged = people.read(task.pairs, task.split)
+    context = choose_context(task.context, config, COMMON, note)
+    texts = people.to_score(judged, context)
+    scoring = ScoringRun(task.model, task.out, note)
+    with scoring.progress(len(texts)):
+        pronouns, pairs = people.items(judged, scoring.stream(texts))
+    rates = people.form_rates(people.read(task.pairs, PEOPLE_SPLITS[0]))
+    found = {name: people.figures(part, seed=task.seed) for name, part in people.parts(pronouns).items()}
+    found[people.FORM] = people.figures(people.by_form(pronouns, rates), seed=task.seed)
+    forms = {name: people.figures(part, seed=task.seed, draws=0) for name, part in people.forms(pronouns).items()}
+    mended = people.pair_figures(pairs) if pairs else None
+    signature = scoring.sign(context, seed=task.seed)
+    output.write_json(
+        task.to_json,
+        {
+            "input": task.pairs,
+            "split": task.split,
+            "signature": signature,
+            "context": context,
+            "counts": counts_entry(scoring.counts),
+            "pronouns": {name: plain(one) for name, one in found.items()},
+            "forms": {name: plain(one) for name, one in forms.items()},
+            "pairs": None if mended is None else plain(mended),
+        },
+    )
+    documents = f"intervals resample {found[people.ALL].documents} documents"
+    print(f"{task.pairs}, {task.split}; context {context}; in percent; {documents}")
+    print(people.format_items(found))
+    print("\n" + people.format_items(forms))
+    if mended is not None:
+        print("\n" + people.format_pairs(mended))
+    note.lengths(scoring.counts)
+    note(f"signature: {signature}")
 
 
 def _refuse_pair_flags(task: EvaluateFlags, file: str) -> None:

@@ -7,15 +7,15 @@ score is never flagged and is ranked as the least suspicious.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.estimates import Estimate
-from pronmetric.eval.resampling import MINIMUM, draw_units, number_clusters, percentile_interval
+from pronmetric.eval.estimates import Estimate, bootstrap
 
 THRESHOLD = 0.5
 DRAWS = 1000
@@ -66,16 +66,10 @@ def detect(
     flagged = known > -threshold
     lowest = known[np.isfinite(known)].min(initial=0.0) - 1
     suspicion = np.where(np.isfinite(known), known, lowest)
-    index, number = number_clusters(clusters or ())
 
     def figure(of: Figure, values: NDArray[np.float64]) -> Estimate | None:
-        value = of(labels, values, np.ones(len(labels)))
-        if value is None:
-            return None
-        drawn = (of(labels, values, each) for each in _weights(index, number, draws, seed))
-        areas = [one for one in drawn if one is not None]  # a resample may have no wrong pronoun
-        ends = percentile_interval(areas, number) if len(areas) > 1 else None
-        return Estimate(value, *(ends or (None, None)))
+        units = range(len(labels)) if clusters is None else clusters
+        return bootstrap(partial(of, labels, values), units, draws=0 if clusters is None else draws, seed=seed)
 
     return Detection(
         pronouns=len(labels),
@@ -85,8 +79,8 @@ def detect(
         precision=figure(_precision, flagged.astype(float)),
         recall=figure(_recall, flagged.astype(float)),
         f1=figure(_f1, flagged.astype(float)),
-        average_precision=figure(_average_precision, suspicion),
-        roc_auc=figure(_roc_auc, suspicion),
+        average_precision=figure(average_precision, suspicion),
+        roc_auc=figure(roc_auc, suspicion),
     )
 
 
@@ -99,13 +93,6 @@ def detect_by(
         group: detect([wrong[i] for i in part], [scores[i] for i in part], threshold=threshold)
         for group, part in parts.items()
     }
-
-
-def _weights(index: NDArray[np.intp], clusters: int, draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """How often each pronoun is drawn, for each resample of whole clusters; none with too few clusters."""
-    rng = np.random.default_rng(seed)
-    for _ in range(draws if clusters >= MINIMUM else 0):
-        yield np.bincount(draw_units(rng, 1, clusters)[0], minlength=clusters)[index].astype(float)
 
 
 def _ratio(part: float, whole: float) -> float | None:
@@ -127,9 +114,10 @@ def _f1(wrong: NDArray[np.bool_], flagged: NDArray[np.float64], weights: NDArray
     return _ratio(2 * precision * recall, precision + recall)
 
 
-def _average_precision(
+def average_precision(
     wrong: NDArray[np.bool_], suspicion: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> float | None:
+    """Average precision of the suspicion of wrong items, each of a weight; None without a wrong one."""
     from sklearn.metrics import average_precision_score
 
     if not weights @ wrong:
@@ -137,7 +125,8 @@ def _average_precision(
     return float(average_precision_score(wrong, suspicion, sample_weight=weights))
 
 
-def _roc_auc(wrong: NDArray[np.bool_], suspicion: NDArray[np.float64], weights: NDArray[np.float64]) -> float | None:
+def roc_auc(wrong: NDArray[np.bool_], suspicion: NDArray[np.float64], weights: NDArray[np.float64]) -> float | None:
+    """Area under the ROC curve, each item of a weight; None without a wrong or a right one."""
     from sklearn.metrics import roc_auc_score
 
     if not weights @ wrong or not weights @ ~wrong:

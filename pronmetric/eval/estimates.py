@@ -5,7 +5,7 @@ Items of a cluster are alike, so that the clusters are what varies: see `ratio_s
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.ratio_sums import SHARE, RatioSums
-from pronmetric.eval.resampling import LEVEL, number_clusters
+from pronmetric.eval.resampling import LEVEL, MINIMUM, draw_units, number_clusters, percentile_interval
 from pronmetric.eval.significance import Totals, difference
 
 
@@ -24,6 +24,26 @@ class Estimate:
     value: float
     low: float | None
     high: float | None
+
+
+def bootstrap(
+    figure: Callable[[NDArray[np.float64]], float | None], clusters: Sequence[Hashable], *, draws: int, seed: int
+) -> Estimate | None:
+    """A figure of weighted items with its percentile interval over resamples of whole clusters; None if it has none.
+
+    figure: of how often each item counts; None where it is undefined, such as an area without a wrong item: such
+    resamples are left out. clusters: of each item; fewer than `MINIMUM` give no interval.
+    """
+    index, number = number_clusters(clusters)
+    value = figure(np.ones(len(index)))
+    if value is None:
+        return None
+    rng = np.random.default_rng(seed)
+    counts = (np.bincount(draw_units(rng, 1, number)[0], minlength=number) for _ in range(draws))
+    drawn = [figure(count[index].astype(float)) for count in counts] if number >= MINIMUM else []
+    kept = [each for each in drawn if each is not None]
+    ends = percentile_interval(kept, number) if len(kept) > 1 else None
+    return Estimate(value, *(ends or (None, None)))
 
 
 def cluster_mean(values: ArrayLike, clusters: Sequence[Hashable], *, level: float = LEVEL) -> Estimate:
