@@ -109,7 +109,9 @@ class EvaluateFlags(Flags):
         nargs="?", group=PAIRS, metavar="PAIRS", help="a JSONL or GAP file, or a prepared folder; see below"
     )
     split: str | None = flag(
-        group=PAIRS, choices=(*SPLITS, *PEOPLE_SPLITS), help=f"split of a prepared folder (default: {SPLITS[0]})"
+        group=PAIRS,
+        choices=(*SPLITS, *PEOPLE_SPLITS),
+        help=f"split of a prepared folder (default: {SPLITS[0]}); those of people: see below",
     )
     texts: TextFlags = part(TextFlags, PAIRS, only=("dataset", "wmt_dir", "systems"))
     context: str | None = flag(
@@ -419,10 +421,20 @@ def _evaluate_pronouns(task: EvaluateFlags, file: str, note: Notes) -> None:
 
 def _evaluate_people(task: EvaluateFlags, note: Notes) -> None:
     """How the model agrees with what people marked and corrected."""
-    given = {"--scores": task.scores, "--against": task.against, "--save_scores": task.save_scores, "--by": task.by}
-    given |= {"--also": task.also, "--language_model": task.language_model, "--endpoint": task.endpoint}
-    given |= {"--tie": task.tie, "--seen": task.seen, "--threshold": task.threshold}
-    given |= {f"--context {task.context}": task.context if task.context not in (None, COMMON, NONE) else None}
+    other = None if task.context in (COMMON, NONE) else task.context
+    given: dict[str, Any] = {
+        "--scores": task.scores,
+        "--against": task.against,
+        "--save_scores": task.save_scores,
+        "--by": task.by,
+        "--also": task.also,
+        "--language_model": task.language_model,
+        "--endpoint": task.endpoint,
+        "--tie": task.tie,
+        "--seen": task.seen,
+        "--threshold": task.threshold,
+        f"--context {other}": other,
+    }
     assert task.pairs is not None and task.split is not None  # checked by `EvaluateFlags.check`
     if extra := [name for name, value in given.items() if value is not None]:
         raise InputError(f"{task.split} holds people's marks: leave out {' and '.join(extra)}", file=task.pairs)

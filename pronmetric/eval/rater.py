@@ -35,7 +35,8 @@ class Agreement:
 def as_rater(suspicion: ArrayLike, raters: ArrayLike, marks: ArrayLike, weights: ArrayLike | None = None) -> Agreement:
     """The metric against a rater, at the rater's own rate of marks.
 
-    suspicion: of each item, higher is more doubtful; equal ones are marked in part. raters, marks: numbers of each item.
+    suspicion: of each item, higher is more doubtful; equal ones are marked in part. raters, marks: how many raters saw
+    each item, and how many marked it.
     weights: how often each item counts (default: once).
 
     >>> as_rater([0.9, 0.8, 0.1, 0.0], [2, 2, 2, 2], [2, 0, 2, 0]).share
