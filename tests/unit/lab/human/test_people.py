@@ -16,7 +16,7 @@ from pronmetric.text.context import Source, Text
 
 
 def text(number: int, *marked: int, raters: int = 2, mended: str = "", correction: str | None = None) -> JudgedText:
-    """ "She saw it." with so many marks of each pronoun, in a document of its own."""
+    """A text with so many marks of each of its two pronouns, in a document of its own."""
     pronouns = tuple(
         JudgedPronoun(start, end, form, tuple(f"r{k}" for k in range(marks)), correction if marks else None)
         for (start, end, form), marks in zip(((0, 3, "she"), (8, 10, "it")), marked, strict=True)
