@@ -312,6 +312,7 @@ class SourceTraining(Record):
     alone: Share
     joined: Share
     hard: Weight
+    people: Fraction
     without: list[Text] | None
     context: SizeOrNone
     before: SizeOrNone

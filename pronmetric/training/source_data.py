@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +30,8 @@ from pronmetric.training.fit import batches_of_step
 from pronmetric.training.settings import Corruption, SourceTraining, Train
 
 RATE, POWER = 0.2, 0.65  # of replaced pronouns in development, and of the counts by which forms are drawn
+MARKED = 0.4  # of the pieces of texts that people judged, those with a mark
+ONE_RATER = 0.5  # that a pronoun is right that one of several raters marked
 SAME_SLOT_SHARE, MUST_AGREE = 0.5, 0.5  # for texts with a source: only the source tells such forms apart
 WITH_SOURCE, WITHOUT = "source", "no_source"
 _COLUMNS = "text", "source", "context", "source_context"
@@ -84,6 +86,21 @@ def translation(
     return LabelledExample(Example(context, text, result.spans, source), right, True)
 
 
+def people_text(row: Mapping[str, Any]) -> LabelledExample:
+    """A text that people judged, with its source; a pronoun is right as far as they did not mark it.
+
+    A correction, and a mark of two raters or more, or of the only one, is wrong; that of one of several `ONE_RATER`.
+    """
+    alone = len(row["raters"]) == 1
+    right = tuple(
+        1.0 if not each["marked_by"] else 0.0 if alone or len(each["marked_by"]) > 1 else ONE_RATER
+        for each in row["pronouns"]
+    )
+    spans = tuple((each["start"], each["end"]) for each in row["pronouns"])
+    source = Source(row["source"], tuple(row["source_context"])) if row["source"] else None
+    return LabelledExample(Example(join(row["context"]), row["text"], spans, source), right, True)
+
+
 def joined(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row whose context is a part of its text, and the source of it a part of its source."""
     size = min(len(row["context"]), len(row["source_context"]))
@@ -106,7 +123,12 @@ def _as_read(row: Mapping[str, Any], index: int, settings: Train) -> Mapping[str
 
 
 class SourceSteps(TrainingSteps):
-    """The steps of a reader's training; those of kind "pairs" hold texts with their sources."""
+    """The steps of a reader's training; those of kind "pairs" hold texts with their sources.
+
+    people: rows of texts that people judged, numbered after the texts with replaced pronouns.
+    """
+
+    people: Any = ()
 
     def __getitem__(self, step: Step) -> tuple[Labelled, ...]:
         """The micro-batches of one planned step; their name is its kind."""
@@ -120,6 +142,9 @@ class SourceSteps(TrainingSteps):
         assert settings is not None and isinstance(corruption, Corruption)
         labelled = []
         for index, turn in zip(step.rows, step.turns, strict=True):
+            if index >= len(self.pairs):
+                labelled.append(people_text(self.people[index - len(self.pairs)]))
+                continue
             rng = np.random.default_rng([self.settings.seed, turn, index, len(step.kind)])
             rates = replace(
                 examples.draw_rates(rng, corruption),
@@ -259,24 +284,39 @@ class SourceData(PronounData):
             self._pairs = self._pairs.select(kept)
         if not len(self._pairs):
             raise InputError("no text with a source to train on: prepare with data.parallel=FOLDER", file=self.folder)
+        self._people = self._read_people()
         self._pair_lengths = np.zeros(0, dtype=np.int64)  # `_lengths` has those of texts with a source
         self._passages, self._known = self._read_passages()
         self._refuse_nothing_to_train_on()
         self._check_sources(set(self._known.sources))
         self._weights, self._pair_weights = self._known.mixed(self._source_share()), None
         self._sets = self._training_steps()
+        assert isinstance(self._sets, SourceSteps)
+        self._sets.people = self._people
+
+    def _read_people(self) -> Any:
+        """The texts that people judged and that have a pronoun to learn from; empty where they are not trained on."""
+        if not self.options.people:
+            return ()
+        if arrow.PEOPLE_SPLITS[0] not in arrow.read_manifest(self.folder)["splits"]:
+            raise InputError(
+                "no texts that people judged: prepare with data.people, or set source.people=0", file=self.folder
+            )
+        rows = arrow.read_people(self.folder, arrow.PEOPLE_SPLITS[0])
+        return rows.select([k for k, pronouns in enumerate(rows["pronouns"]) if pronouns])
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
         """The languages of the sources that are trained on."""
         self.setup()
-        return tuple(sorted(set(self._pairs["language"])))
+        judged = {pair.split("-")[0] for pair in self._people["lp"]} if len(self._people) else set()
+        return tuple(sorted({*self._pairs["language"], *judged}))
 
     @property
     def size(self) -> int:
         """The number of texts with a source that are trained on."""
         self.setup()
-        return len(self._pairs)
+        return len(self._pairs) + len(self._people)
 
     @property
     def passage_count(self) -> int:
@@ -293,8 +333,9 @@ class SourceData(PronounData):
     def source_texts(self) -> Iterator[str]:
         """All texts that are trained on, their sources and what stands before them."""
         self.setup()
-        for part in arrow.read_columns(self._pairs, "text", "source"):
-            yield from (*part["text"], *part["source"])
+        for rows in self._with_sources:
+            for part in arrow.read_columns(rows, "text", "source"):
+                yield from (*part["text"], *part["source"])
         yield from self._texts(READ)
 
     def steps(self) -> Plan:
@@ -319,7 +360,27 @@ class SourceData(PronounData):
             max_pieces=self.collator.max_pieces,
             seed=self.settings.seed,
             epoch=number,
+            pair_weights=self._source_weights(),
         )
+
+    @property
+    def _with_sources(self) -> list[Any]:
+        return [self._pairs, self._people] if len(self._people) else [self._pairs]
+
+    def _source_weights(self) -> np.ndarray | None:
+        """Weights under which texts that people judged have their share of the pieces; None without any."""
+        if not len(self._people):
+            return None
+        pieces, share = self._lengths.astype(float), self.options.people
+        marked = np.zeros(len(pieces), dtype=bool)
+        marked[len(self._pairs) :] = [any(each["marked_by"] for each in row) for row in self._people["pronouns"]]
+        judged = np.arange(len(pieces)) >= len(self._pairs)
+        groups = [(~judged, 1 - share), (marked, MARKED * share), (judged & ~marked, (1 - MARKED) * share)]
+        weights = np.zeros(len(pieces))
+        for mask, part in groups:
+            if mask.any():
+                weights[mask] = part / pieces[mask].sum()
+        return weights
 
     @cached_property
     def _lengths(self) -> np.ndarray:
@@ -327,13 +388,13 @@ class SourceData(PronounData):
         self.setup()
         most = self.collator.max_pieces
         limits, lengths = [most, most, self.options.context, self.options.before], list[int]()
-        for part in arrow.read_columns(self._pairs, *_COLUMNS):
+        for part in chain.from_iterable(arrow.read_columns(rows, *_COLUMNS) for rows in self._with_sources):
             texts: list[str] = []
             rows = (
                 dict(zip(_COLUMNS, values, strict=True)) for values in zip(*(part[n] for n in _COLUMNS), strict=True)
             )
             for index, row in enumerate(rows, start=len(lengths)):
-                read = _as_read(row, index, self.settings)
+                read = _as_read(row, index, self.settings) if index < len(self._pairs) else row
                 texts += [read["text"], read["source"], join(read["context"]), join(read["source_context"])]
             counts = np.array([len(each.ids) for each in self.collator.pieces(texts)]).reshape(-1, len(limits))
             lengths += (np.minimum(counts, limits).sum(1) + _MARKS).tolist()

@@ -183,8 +183,13 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, root: Path, wmt_sample: P
     (made / "ref.en").write_text(originals, encoding="utf-8")
     translations = "".join(f"{sie} gab {ihm} {number} alte Briefe.\n" for _, sie, _, ihm, number in lines)
     (made / "src.de").write_text(translations, encoding="utf-8")
+    edited = folder / "edits" / "et-en"
+    edited.mkdir(parents=True)
+    for suffix, line in (("src", "Ta tuli {} ."), ("mt", "He came {} ."), ("pe", "She came {} .")):
+        text = "".join(f"{line.format(number)}\n" for number in range(20))
+        (edited / f"train.{suffix}").write_text(text, encoding="utf-8")
     flags = [f"data.wmt={folder / 'wmt'}", f"data.parallel={folder / 'parallel'}", "fidelity.passages=0"]
-    assert main(["prepare", *flags, f"out={folder / 'out'}"]) == 0
+    assert main(["prepare", *flags, f"data.people={folder / 'edits'}", f"out={folder / 'out'}"]) == 0
     return folder / "out"
 
 
@@ -238,7 +243,9 @@ def test_a_reader_is_trained_for_a_checkpoint_and_scores(
     assert "teacher" not in config["training"]
     own = [word for word in command if not word.startswith(("encoder.name=", "source.pieces="))]
     further = [*own, f"init={made / locate.READER}", f"out={tmp_path / 'second'}", "seed=2", f"teacher={model}"]
-    assert main(further) == 0
+    assert main([*further, "source.people=0.5"]) == 0
+    languages = Model.read(files.load(tmp_path / "second" / "checkpoint" / locate.READER).config).source
+    assert languages is not None and "et" not in described.languages and "et" in languages.languages
     taught = files.load(tmp_path / "second" / "checkpoint" / locate.READER).config["training"]
     assert taught["teacher"] == described.model and taught["initial"]["steps"] == 4
     both = [str(made), str(tmp_path / "second" / "checkpoint")]

@@ -68,6 +68,27 @@ def test_forms_that_only_a_source_decides_are_replaced_as_often_as_others(
     assert rates.emphasis == {} and (rates.same_slot_share, rates.must_agree) == (0.5, 0.5)
 
 
+def test_a_text_that_people_judged_is_right_as_far_as_they_did_not_mark_it() -> None:
+    row = {
+        "text": "She saw it and him.",
+        "context": ["Ann came."],
+        "source": "S",
+        "source_context": ["A"],
+        "raters": ["a", "b", "c"],
+        "pronouns": [
+            {"start": 0, "end": 3, "marked_by": ["a", "b"]},
+            {"start": 8, "end": 10, "marked_by": ["c"]},
+            {"start": 15, "end": 18, "marked_by": []},
+        ],
+    }
+    found = source_data.people_text(row)
+    spans = ((0, 3), (8, 10), (15, 18))
+    assert found.example == Example("Ann came.", "She saw it and him.", spans, Source("S", ("A",)))
+    assert found.right == (0.0, 0.5, 1.0) and found.labelled
+    alone = {**row, "raters": ["a"], "pronouns": [{"start": 0, "end": 3, "marked_by": ["a"]}], "source": ""}
+    assert source_data.people_text(alone).right == (0.0,) and source_data.people_text(alone).example.source is None
+
+
 @pytest.mark.parametrize(
     ("soft", "hard", "taught"), [(0.0, 2.0, ["pairs"]), (1.0, 2.0, ["passages", "pairs"]), (0.0, 0.0, [])]
 )
