@@ -33,7 +33,7 @@ from pronmetric.nn.bert import Bert
 from pronmetric.nn.bilstm import BiLSTM
 from pronmetric.nn.elmo import Elmo
 from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
-from pronmetric.nn.head import LogitHead, PairHead
+from pronmetric.nn.head import GapHead, LogitHead, PairHead
 from pronmetric.nn.mpnet import Mpnet
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns.languages import Language
@@ -92,17 +92,21 @@ def build(config: Mapping[str, Any], *, trainable: bool = True) -> PronounScorer
     own = [each for each in (Bert, Mpnet) if kind == "huggingface" and not trainable and each.fits(config["encoder"])]
     make: Callable[[Mapping[str, Any]], Encoder] = own[0] if own else ENCODERS[kind]
     encoder = make(config["encoder"])
-    head, pair_head = make_heads(encoder.width, described.head, described.pair_head)
-    scorer = PronounScorer(encoder, head, word_state=described.word_state, pair_head=pair_head)
+    head, pair_head, gap_head = make_heads(encoder.width, described.head, described.pair_head, described.gap_head)
+    scorer = PronounScorer(encoder, head, word_state=described.word_state, pair_head=pair_head, gap_head=gap_head)
     return scorer.float()  # whatever PyTorch's default type is
 
 
 def make_heads(
-    width: int, head: model_config.Head, pair: model_config.PairHead | None
-) -> tuple[nn.Module, PairHead | None]:
-    """New heads on word states of `width`: the one that scores pronouns, and the pair head, if there is one."""
+    width: int,
+    head: model_config.Head,
+    pair: model_config.PairHead | None,
+    gaps: model_config.GapHead | None = None,
+) -> tuple[nn.Module, PairHead | None, GapHead | None]:
+    """New heads on word states of `width`: the one that scores pronouns, and the others, if they are there."""
     made = make_head(head.kind, width, dropout=head.dropout, slots=head.slots)
-    return made, None if pair is None else PairHead(width, heads=pair.heads, dropout=pair.dropout)
+    pair_head = None if pair is None else PairHead(width, heads=pair.heads, dropout=pair.dropout)
+    return made, pair_head, None if gaps is None else GapHead(width, forms=len(gaps.forms), dropout=gaps.dropout)
 
 
 def load(folder: str | Path, *, trainable: bool = True, lang: str | None = None) -> Checkpoint:

@@ -98,11 +98,25 @@ class PairHead(Record):
     dropout: Fraction
 
 
+class GapHead(Record):
+    """The head that finds missing pronouns; forms: those that it tells apart, in the order of its outputs."""
+
+    forms: Annotated[list[str], Field(min_length=1)]
+    dropout: Fraction
+
+
 class Mixing(Record):
     """The logit of a pronoun with a source: model * the model's + reader * the reader's + bias."""
 
     model: Number
     reader: Weight
+    bias: Number
+
+
+class Calibration(Record):
+    """What the logits become: scale * logit + bias."""
+
+    scale: Positive
     bias: Number
 
 
@@ -122,20 +136,15 @@ class SourceReader(SourceRows):
     """What makes a model a reader of sources, which stands in the folder of the checkpoint that it is for.
 
     model: hash of the weights that it is for. in_context, alone: how its logits join theirs, for texts with a context
-    and without one. preference: share of the change of a pronoun's logit that a pair head's preference takes.
+    and without one. preference: share of the change of a pronoun's logit that a pair head's preference takes. missing:
+    of the logits of its gap head; None without one.
     """
 
     model: str
     in_context: Mixing
     alone: Mixing
     preference: Weight
-
-
-class Calibration(Record):
-    """What the logits become: scale * logit + bias."""
-
-    scale: Positive
-    bias: Number
+    missing: Calibration | None = None
 
 
 class Target(Record):
@@ -183,6 +192,7 @@ class Model(Settings):
     languages: Annotated[list[Target], Field(min_length=2)] | None = None
     calibration: Calibration | None = None
     pair_head: PairHead | None = None
+    gap_head: GapHead | None = None
     tie: Weight | None = None
     ties: dict[Decision, Weight] = Field(default_factory=dict)
     decision: Decision = "score"
@@ -245,6 +255,7 @@ class Model(Settings):
         plain = self.to_config()
         shown = {key: plain[key] for key in _OF_SCORES if key in plain}
         pair = {} if self.pair_head is None else {"pair_head": self.pair_head.heads}
+        gaps = {} if self.gap_head is None else {"gap_head": self.gap_head.forms}
         source = {
             key: rows.model_dump(exclude={"model", "languages"})
             for key, rows in (("source", self.source), ("reads_source", self.reads_source))
@@ -254,6 +265,7 @@ class Model(Settings):
         return {
             **shown,
             **pair,
+            **gaps,
             **source,
             **several,
             "encoder": architecture(plain["encoder"]),

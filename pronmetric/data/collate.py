@@ -48,6 +48,8 @@ class Encoded(NamedTuple):
     completely, or of the pieces of its source that are not.
     source: spans in the source of its first words (source words, 2), in readable form, -1 for those of the sentences
     before it; None where no source is read.
+    gaps, gap_word: words of the text before each of which a pronoun may be missing, counted in the text and in the row
+    (gaps,); each is in one row. None where gaps are not read.
     """
 
     example: int
@@ -60,6 +62,8 @@ class Encoded(NamedTuple):
     first_word: int = 0
     unread: int = 0
     source: np.ndarray | None = None
+    gaps: np.ndarray | None = None
+    gap_word: np.ndarray | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,10 +71,13 @@ class SourceCollator(Collator):
         before_text = len(self.split(example.context))  # words
         starts = np.array([start for start, _ in example.spans], dtype=np.int64)
         first = first_pieces(starts, text.offsets, word)
-        whole = [(0, np.arange(len(first)), 1)]
-        windows = whole if len(text.ids) <= room else cut_windows(first, size=len(text.ids), room=room)
-        for begin, mine, number in windows:
-            end = min(begin + room, len(text.ids))
+        gaps, first_of_gap = np.unique(word[word >= 0], return_index=True)
+        first_of_gap = np.flatnonzero(word >= 0)[first_of_gap]
+        both, size = np.concatenate([first, first_of_gap]), len(text.ids)
+        whole = [(0, np.arange(len(both)), 1)]
+        for begin, places, number in whole if size <= room else cut_windows(both, size=size, room=room):
+            mine, own = places[places < len(first)], places[places >= len(first)] - len(first)
+            end = min(begin + room, size)
             at = _place((begin + end) / (2 * max(1, len(text.ids))), size=len(source.ids), room=taken)
             given = np.concatenate([older, source.ids[at : at + taken]])
             parts = (given, np.arange(len(given))), (context.ids[cut:], context_word[cut:])
@@ -93,6 +96,8 @@ class SourceCollator(Collator):
                 first_word=first_word - len(given),
                 unread=len(source.ids) - taken,
                 source=None if example.source is None else spans,
+                gaps=gaps[own],
+                gap_word=words_of[start + first_of_gap[own] - begin],
             )
 
     def _join(self, *parts: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray, int]:

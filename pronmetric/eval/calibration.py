@@ -107,6 +107,24 @@ def fit_sum(logits: Sequence[ArrayLike], labels: ArrayLike, *, rate: float, ridg
     return tuple(_fit(features, y, start=start, shares=shares, ridge=ridge, steps=100).tolist())
 
 
+def fit_shares(logits: Sequence[ArrayLike], shares: ArrayLike, *, ridge: float = 1e-6) -> tuple[float, ...]:
+    """As `fit_sum`, with labels in [0, 1], such as the share of raters who say so; each counts once.
+
+    Raises:
+        PronmetricError: all labels are equal, or not one in [0, 1] for each logit.
+    """
+    y = np.asarray(shares, dtype=float)
+    columns = [np.asarray(each, dtype=float) for each in logits]
+    if any(each.shape != y.shape for each in columns) or y.ndim != 1 or not ((y >= 0) & (y <= 1)).all():
+        raise PronmetricError("expected for each logit one share of raters in [0, 1]")
+    if not len(y) or y.min() == y.max():
+        raise PronmetricError("expected different shares of raters")
+    start = np.array([1.0] + [0.0] * len(columns))
+    features = np.stack([*columns, np.ones_like(y)], axis=1)
+    even = np.full(len(y), 1 / len(y))
+    return tuple(_fit(features, y, start=start, shares=even, ridge=ridge, steps=100).tolist())
+
+
 def _fit(
     features: NDArray[np.float64],
     y: NDArray[np.float64],

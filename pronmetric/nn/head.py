@@ -11,19 +11,23 @@ from torch import Tensor, nn
 from pronmetric.errors import InputError
 from pronmetric.nn.attention import attend
 
+RARE = -4.0  # the logit of a missing pronoun of a new gap head
+
 
 class HeadOutput(NamedTuple):
     """A head's output: scores of pronouns and segments.
 
     scores: a logit (`LogitHead`) or an unbounded score; padded slots hold 0. segment: one number per row, in
     the head's own unit; NaN for a row without pronouns. weights: attention over the words; None if
-    the head has no attention. preferences: the scores of `PairHead`; None without one.
+    the head has no attention. preferences: the scores of `PairHead`; None without one. gaps: those of `GapHead`; None
+    without one.
     """
 
     scores: Float[Tensor, "batch pronouns"]
     segment: Float[Tensor, " batch"]
     weights: Float[Tensor, "batch pronouns words"] | None
     preferences: Float[Tensor, "batch pronouns"] | None = None
+    gaps: Float[Tensor, "batch words outputs"] | None = None
 
 
 def gather(
@@ -212,3 +216,28 @@ class PairHead(nn.Module):
     ) -> Float[Tensor, " batch"]:
         """A segment's preference, the mean of its pronouns'; NaN where there is none."""
         return mean(scores, real)
+
+
+class GapHead(nn.Module):
+    """Whether a pronoun is missing before a word, and which one, from the states of the words on both sides.
+
+    The gap tags of word-level quality estimation (WMT 2018, Specia et al.), for pronouns alone. The states have
+    attended to all that the encoder reads, the source included.
+    """
+
+    def __init__(self, width: int, *, forms: int, dropout: float) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(2 * width)
+        self.hidden = nn.Linear(2 * width, width)
+        self.out = nn.Linear(width, 1 + forms)
+        nn.init.constant_(self.out.bias[:1], RARE)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, states: Float[Tensor, "batch words width"]) -> Float[Tensor, "batch words outputs"]:
+        """For the gap before each word the logit that a pronoun is missing there, then the logits of its forms.
+
+        Padded words have numbers without a meaning.
+        """
+        before = nn.functional.pad(states[:, :-1], (0, 0, 1, 0))  # (batch, words, width)
+        both = self.norm(torch.cat([before, states], dim=-1))  # (batch, words, 2 width)
+        return self.out(self.dropout(nn.functional.gelu(self.hidden(both)))).float()

@@ -46,7 +46,9 @@ def for_inference(scorer: PronounScorer, dtype: torch.dtype) -> PronounScorer:
         ready = _Autocast(encoder, dtype)
     if ready is None:
         return scorer
-    made: Any = PronounScorer(encoder, scorer.head, word_state=scorer.word_state, pair_head=scorer.pair_head)
+    made: Any = PronounScorer(
+        encoder, scorer.head, word_state=scorer.word_state, pair_head=scorer.pair_head, gap_head=scorer.gap_head
+    )
     made.encoder = ready
     return made.train(scorer.training)
 

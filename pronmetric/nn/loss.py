@@ -68,6 +68,23 @@ def detection(
     return functional.binary_cross_entropy_with_logits(chosen, right.flatten()[at]) if len(at) else chosen.sum()
 
 
+def gaps(
+    outputs: Float[Tensor, "batch words outputs"], missing: Int[Tensor, "batch words"], at: Int[Tensor, " gaps"]
+) -> Float[Tensor, ""]:
+    """Mean cross-entropy of gaps in which a pronoun is missing or not, and of the form where one is.
+
+    outputs: of `GapHead`. missing: 0 for none, else 1 + the number of the form. at: places of the gaps that count, in
+    the flattened (batch, words).
+    """
+    chosen, form = outputs.flatten(0, 1)[at], missing.flatten()[at]  # (gaps, outputs), (gaps,)
+    if not len(at):
+        return chosen.sum()
+    there = form > 0
+    each = functional.binary_cross_entropy_with_logits(chosen[:, 0], there.float(), reduction="sum")
+    which = functional.cross_entropy(chosen[:, 1:], (form - 1).clamp(min=0), reduction="none")
+    return (each + (which * there).sum()) / len(at)
+
+
 def antecedent(
     weights: Float[Tensor, "batch pronouns words"],
     where: Bool[Tensor, "batch pronouns words"],

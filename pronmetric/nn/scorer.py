@@ -7,7 +7,7 @@ from torch import nn
 from pronmetric.data.collate import Batch
 from pronmetric.errors import InputError
 from pronmetric.nn.encoder import Encoder, word_states
-from pronmetric.nn.head import AverageHead, HeadOutput, LogitHead, PairHead, PaperHead
+from pronmetric.nn.head import AverageHead, GapHead, HeadOutput, LogitHead, PairHead, PaperHead
 from pronmetric.schema import WORD_STATES
 
 
@@ -19,13 +19,20 @@ class PronounScorer(nn.Module):
         head: word states to pronoun and segment scores.
         word_state: a word's state, the "mean" of its pieces or the "first" one.
         pair_head: word states to preferences; None for none.
+        gap_head: word states to missing pronouns; None for none.
 
     Raises:
         InputError: unknown `word_state`.
     """
 
     def __init__(
-        self, encoder: Encoder, head: nn.Module, *, word_state: str, pair_head: PairHead | None = None
+        self,
+        encoder: Encoder,
+        head: nn.Module,
+        *,
+        word_state: str,
+        pair_head: PairHead | None = None,
+        gap_head: GapHead | None = None,
     ) -> None:
         super().__init__()
         if word_state not in WORD_STATES:
@@ -34,6 +41,7 @@ class PronounScorer(nn.Module):
         self.head = head
         self.word_state = word_state
         self.pair_head = pair_head
+        self.gap_head = gap_head
 
     @property
     def probability(self) -> bool:
@@ -47,9 +55,9 @@ class PronounScorer(nn.Module):
         states = states.to(next(self.head.parameters()).dtype)  # a bf16 encoder may have an fp32 head
         given = states, batch.word_mask, batch.pronoun_word, batch.pronoun_mask
         out: HeadOutput = self.head(*given)
-        if self.pair_head is None:
-            return out
-        return out._replace(preferences=self.pair_head(*given, out.scores))
+        if self.pair_head is not None:
+            out = out._replace(preferences=self.pair_head(*given, out.scores))
+        return out if self.gap_head is None else out._replace(gaps=self.gap_head(states))
 
 
 def make_head(kind: str, width: int, *, dropout: float, slots: int) -> nn.Module:

@@ -88,7 +88,9 @@ def note_system(name: str, score: SystemScore, note: Callable[[str], object], *,
     note(f"{name}: {number}{interval}; {score.pronouns} pronouns, in {score.with_pronoun} of {score.segments} segments")
     if score.errors is not None and score.errors_in_words is not None:
         rates = f"{_rate(score.errors)} in 100 pronouns, {_rate(score.errors_in_words)} in 1,000 words"
-        note(f"{name}: expected errors {rates}")
+        absent = score.missing_in_pronouns
+        of_these = "" if absent is None else f"; of these missing pronouns: {_rate(absent)} in 100 pronouns"
+        note(f"{name}: expected errors {rates}{of_these}")
     if score.missing is not None:
         missing = f"{score.missing} {side} pronouns without a counterpart"
         note(f"{name}: {missing}, {score.surplus} pronouns without one in the {side}")

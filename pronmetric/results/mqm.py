@@ -13,33 +13,33 @@ from typing import NamedTuple
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.output.targets import AtomicFile
 from pronmetric.scoring.alternatives import THRESHOLD
-from pronmetric.scoring.score import PronounScore, SegmentScore
+from pronmetric.scoring.score import SegmentScore
 from pronmetric.text.corpus import Row
 
 COLUMNS = ("system", "doc", "seg_id", "rater", "source", "target", "category", "severity")
-RATER, CATEGORY, NO_ERROR = "pronmetric", "Accuracy/Mistranslation", "No-error"
+RATER, CATEGORY, OMISSION, NO_ERROR = "pronmetric", "Accuracy/Mistranslation", "Accuracy/Omission", "No-error"
 _BLANKS = str.maketrans("\t\r\n", "   ")
 Add = Callable[[str, int, Row, str, SegmentScore], None]
 """Adds a segment: system, number from 0, row, text, score."""
 
 
 class Severities(NamedTuple):
-    """The probabilities below which a pronoun is a minor and a major error."""
+    """The probabilities of being right below which a pronoun or a gap is a minor and a major error."""
 
     minor: float = THRESHOLD
     major: float = 0.3
 
-    def of(self, pronoun: PronounScore) -> str | None:
-        """The severity of a pronoun; None if it is no error.
+    def of(self, probability: float | None) -> str | None:
+        """The severity of a pronoun or gap with this probability of being right; None if it is no error.
 
         Raises:
             PronmetricError: it has no probability.
         """
-        if pronoun.probability is None:
+        if probability is None:
             raise PronmetricError("the checkpoint gives no probabilities, so that nothing tells errors: no `to_mqm=`")
-        if pronoun.probability >= self.minor:
+        if probability >= self.minor:
             return None
-        return "Major" if pronoun.probability < self.major else "Minor"
+        return "Major" if probability < self.major else "Minor"
 
 
 @contextmanager
@@ -54,10 +54,12 @@ def writer(path: str | None, severities: Severities) -> Iterator[Add]:
         def add(system: str, number: int, row: Row, text: str, segment: SegmentScore) -> None:
             if "<v>" in text or "</v>" in text:
                 raise InputError("the text holds <v> or </v>, the marks of a span in MQM: remove it", line=number + 1)
-            found = [(p, severity) for p in segment.pronouns if (severity := severities.of(p)) is not None]
+            doubts = [(p.start, p.end, CATEGORY, p.probability) for p in segment.pronouns]
+            doubts += [(gap.start, gap.start, OMISSION, 1 - gap.probability) for gap in segment.gaps]
             rows = [
-                (f"{text[: p.start]}<v>{text[p.start : p.end]}</v>{text[p.end :]}", CATEGORY, severity)
-                for p, severity in found
+                (f"{text[:start]}<v>{text[start:end]}</v>{text[end:]}", category, severity)
+                for start, end, category, probability in sorted(doubts, key=lambda doubt: doubt[:2])
+                if (severity := severities.of(probability)) is not None
             ] or [(text, NO_ERROR, NO_ERROR)]
             head = (system, str(row.doc or ""), str(number + 1), RATER, row.source or "")
             file.writelines("\t".join(cell.translate(_BLANKS) for cell in (*head, *rest)) + "\n" for rest in rows)

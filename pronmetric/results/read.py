@@ -222,8 +222,10 @@ class _Reader:
             scored.fail(f"the pronoun {stray[0]!r} begins inside a word; score the text again")
         if (score is None) != (not pronouns):
             scored.fail("expected a score if and only if there are pronouns")
-        errors, preference = (_number_or_null(scored, key) for key in ("errors", "preference"))
-        return Output(text, context, score, pronouns, errors, preference)
+        errors, preference, missing = (
+            _number_or_null(scored, key) for key in ("errors", "preference", "expected_missing")
+        )
+        return Output(text, context, score, pronouns, errors, preference, missing)
 
     def _pronoun(self, entry: Entry, text: str) -> Pronoun:
         bounded = "probability" in entry.record

@@ -32,7 +32,7 @@ class Pronoun(NamedTuple):
 class Output(NamedTuple):
     """A system's output for a segment, with its context, score (None without a pronoun) and pronouns.
 
-    errors, preference: None if the file has none.
+    errors, preference, missing: None if the file has none; errors are wrong and missing pronouns.
     """
 
     text: str
@@ -41,12 +41,13 @@ class Output(NamedTuple):
     pronouns: tuple[Pronoun, ...]
     errors: float | None = None
     preference: float | None = None
+    missing: float | None = None
 
     def value(self, by: str) -> float | None:
         """The number by which outputs are compared, as `SegmentScore.value`; None if the file does not have it."""
         if by == PREFERENCE:
             return self.preference
-        if by == SCORE or self.score is None:
+        if by == SCORE or (self.score is None and self.missing is None):
             return self.score
         return None if self.errors is None else -self.errors
 

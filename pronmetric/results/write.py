@@ -129,8 +129,17 @@ def segment_entry(segment: SegmentScore) -> dict[str, Any]:
         "errors": round_score(segment.errors),
         **preference,
         "pronouns": pronouns,
+        **_missing(segment),
         **_unmatched(segment.unmatched),
     }
+
+
+def _missing(segment: SegmentScore) -> dict[str, Any]:
+    """The expected number of missing pronouns and the likely places, in JSON."""
+    if segment.missing is None:
+        return {}
+    gaps = [{**gap._asdict(), "probability": round_score(gap.probability)} for gap in segment.gaps]
+    return {"expected_missing": round_score(segment.missing), "gaps": gaps}
 
 
 def _unmatched(unmatched: Unmatched | None) -> dict[str, Any]:
@@ -158,6 +167,11 @@ def system(name: str, score: SystemScore) -> dict[str, Any]:
         "segments_with_pronoun": score.with_pronoun,
         "errors_per_100_pronouns": rate(score.errors),
         "errors_per_1000_words": rate(score.errors_in_words),
+        **(
+            {}
+            if score.missing_in_pronouns is None
+            else {"expected_missing_per_100_pronouns": rate(score.missing_in_pronouns)}
+        ),
         **({} if score.preference is None else {"preference": rate(score.preference)}),
         **({} if score.missing is None else {"missing_pronouns": score.missing, "surplus_pronouns": score.surplus}),
     }

@@ -250,7 +250,7 @@ def decide(a: SegmentScore, b: SegmentScore, *, tie: float, by: str = SCORE) -> 
 
 def average(first: SegmentScore, *others: SegmentScore) -> SegmentScore:
     """The mean of one text's scores in several contexts; its pronouns are the same in all."""
-    if first.score is None or not others:
+    if not others:
         return first
     scored = [first, *others]
     columns = zip(*(segment.pronouns for segment in scored), strict=True)
@@ -260,6 +260,8 @@ def average(first: SegmentScore, *others: SegmentScore) -> SegmentScore:
         mean([segment.preference for segment in scored]),
         first.words,
         first.unmatched,
+        missing=mean([segment.missing for segment in scored]),
+        gaps=first.gaps,
     )
 
 

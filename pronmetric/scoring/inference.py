@@ -29,14 +29,23 @@ from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.checkpoint.model_config import Mixing, Model
 from pronmetric.data.collate import Collator, Encoded, Example, cut_batches, word_of_pieces
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.calibration import logit
+from pronmetric.eval.calibration import Platt, logit
 from pronmetric.nn import packed
 from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.languages import Language
-from pronmetric.scoring.score import MOST, Counts, Evidence, PronounScore, SegmentScore, Unmatched
+from pronmetric.scoring.score import (
+    LISTED,
+    MOST,
+    Counts,
+    Evidence,
+    Gap,
+    PronounScore,
+    SegmentScore,
+    Unmatched,
+)
 from pronmetric.text.context import Source, Text, join
 from pronmetric.text.lines import check_segment
 from pronmetric.text.readable import readable
@@ -86,14 +95,24 @@ class PronounAttention(NamedTuple):
         return self.pronoun.end
 
 
+class _Missing(NamedTuple):
+    """Gaps of a text: numbers of the words after them, probabilities of a missing pronoun, likeliest forms (gaps,)."""
+
+    words: np.ndarray
+    probabilities: np.ndarray
+    forms: Sequence[str]
+
+
 class _Reading(NamedTuple):
     """What a reader of sources says about a text.
 
     logits: of its pronouns (pronouns,). words: the source word that each attends to most, and its span in the source.
+    missing: None without a gap head.
     """
 
     logits: np.ndarray
     words: tuple[Word, ...]
+    missing: _Missing | None = None
 
 
 class Inference:
@@ -221,7 +240,12 @@ class Inference:
             if found and key not in known and key not in new:
                 new[key] = Example(context, text, [(p.start, p.end) for p in found], own)
             to_read = item = None
-            if source is not None and self._load_reader is not None and found and source.text.strip():
+            if (
+                source is not None
+                and self._load_reader is not None
+                and source.text.strip()
+                and (found or self._reader.finds_missing)
+            ):
                 to_read = Example(context, text, tuple((p.start, p.end) for p in found), source)
             if source is not None and self.source is not None and not variants:
                 item = Item(source.text, words, found)
@@ -359,6 +383,10 @@ class Inference:
         The evidence of a pronoun is the change of its logit. The preference changes by the mean of these, times the
         pair head's factor of a logit and the reader's share of it.
         """
+        if reading.missing is not None:
+            segment = _with_missing(segment, self.language.words(example.text), reading.missing)
+        if not segment.pronouns:
+            return segment
         own = [p.score for p in segment.pronouns]
         values = _mix(self._reader.mixing(example), own, reading.logits)
         changes = logit(values, floor=_LEAST) - logit(own, floor=_LEAST)
@@ -405,6 +433,13 @@ class _Reader:
         assert described is not None  # checked by `files.load_reader`
         self._in_context, self._alone = described.in_context, described.alone
         self.preference = described.preference
+        self._missing, gap_head = described.missing, Model.read(loaded.config).gap_head
+        self._forms = () if gap_head is None else tuple(gap_head.forms)
+
+    @property
+    def finds_missing(self) -> bool:
+        """Whether it finds missing pronouns."""
+        return self._missing is not None
 
     def mixing(self, example: Example) -> Mixing:
         """How its logits join those of the model."""
@@ -416,13 +451,35 @@ class _Reader:
         counts.source_cut += sum(row.unread > 0 for row in _first_rows(rows))
         logits = [np.zeros(len(example.spans), np.float32) for example in examples]
         words = [[NOWHERE] * len(example.spans) for example in examples]
-        batches = list(cut_batches([row for row in rows if len(row.pronouns)], pieces=batch_size * BATCH_PIECES))
-        for batch, (scores, weights) in zip(batches, self._inference.map(batches, _logits_and_attention), strict=True):
-            for row, line, looks in zip(batch, scores, weights, strict=True):
-                logits[row.example][row.pronouns] = line[: len(row.pronouns)]
-                for k, look in zip(row.pronouns.tolist(), looks, strict=False):  # the rest is padding
+        gaps: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in examples]
+        kept = rows if self.finds_missing else [row for row in rows if len(row.pronouns)]
+        batches = list(cut_batches(kept, pieces=batch_size * BATCH_PIECES))
+        computed = self._inference.map(batches, _read_rows)
+        for batch, (scores, weights, missing) in zip(batches, computed, strict=True):
+            for number, row in enumerate(batch):
+                logits[row.example][row.pronouns] = scores[number, : len(row.pronouns)]
+                for k, look in zip(row.pronouns.tolist(), weights[number], strict=False):  # the rest is padding
                     words[row.example][k] = _attended(look, row, examples[row.example])
-        return (_Reading(each, tuple(its)) for each, its in zip(logits, words, strict=True))
+                if missing is not None and row.gaps is not None:
+                    gaps[row.example].append((row.gaps, missing[number, row.gap_word]))
+        missing_of = [self._find_missing(each) for each in gaps]
+        return (_Reading(each, tuple(its), of) for each, its, of in zip(logits, words, missing_of, strict=True))
+
+    def _find_missing(self, gaps: Sequence[tuple[np.ndarray, np.ndarray]]) -> _Missing | None:
+        """The gaps of a text, from their word numbers (gaps,) and outputs (gaps, 1 + forms) in each of its rows."""
+        if self._missing is None:
+            return None
+        words = np.concatenate([np.zeros(0, np.int64), *(numbers for numbers, _ in gaps)])
+        outputs = np.concatenate([np.zeros((0, 1 + len(self._forms))), *(each for _, each in gaps)])
+        probabilities = Platt(self._missing.scale, self._missing.bias)(outputs[:, 0])
+        return _Missing(words, probabilities, [self._forms[k] for k in outputs[:, 1:].argmax(1).tolist()])
+
+
+def _with_missing(segment: SegmentScore, words: Sequence[Word], found: _Missing) -> SegmentScore:
+    """A segment with its missing pronouns."""
+    each = zip(found.words.tolist(), found.probabilities.tolist(), found.forms, strict=True)
+    gaps = sorted(Gap(words[number].start, form, p) for number, p, form in each if p >= LISTED)
+    return segment._replace(missing=fsum(found.probabilities), gaps=tuple(gaps))
 
 
 def _mix(by: Mixing, own: Sequence[float], read: np.ndarray) -> list[float]:
@@ -500,26 +557,29 @@ def _scores(
 
 
 def _scores_and_attention(
-    model: PronounScorer, collator: Collator, rows: Sequence[Encoded], *, raw: bool = False
+    model: PronounScorer, collator: Collator, rows: Sequence[Encoded]
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Pronoun scores (batch, pronouns) and attention weights (batch, pronouns, words); None without attention.
+    """Pronoun scores (batch, pronouns) and attention weights (batch, pronouns, words); None without attention."""
+    device = next(model.parameters()).device
+    with _inference(device):
+        out: HeadOutput = model(collator.pad(rows).to(device))
+        scores = out.scores.sigmoid() if model.probability else out.scores
+        return scores.float().cpu().numpy(), None if out.weights is None else out.weights.float().cpu().numpy()
 
-    raw: logits instead of probabilities.
+
+def _read_rows(
+    model: PronounScorer, collator: Collator, rows: Sequence[Encoded]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """A reader's logits (batch, pronouns), attention weights (batch, pronouns, words) and outputs of its gap head.
+
+    The last are (batch, words, 1 + forms); None without a gap head.
     """
     device = next(model.parameters()).device
     with _inference(device):
         out: HeadOutput = model(collator.pad(rows).to(device))
-        scores = out.scores.sigmoid() if model.probability and not raw else out.scores
-        return scores.float().cpu().numpy(), None if out.weights is None else out.weights.float().cpu().numpy()
-
-
-def _logits_and_attention(
-    model: PronounScorer, collator: Collator, rows: Sequence[Encoded]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Logits (batch, pronouns) and attention weights (batch, pronouns, words) of a head that has both."""
-    logits, weights = _scores_and_attention(model, collator, rows, raw=True)
-    assert weights is not None
-    return logits, weights
+        assert out.weights is not None
+        gaps = None if out.gaps is None else out.gaps.cpu().numpy()
+        return out.scores.float().cpu().numpy(), out.weights.float().cpu().numpy(), gaps
 
 
 def devices(gpus: int | None) -> list[str]:

@@ -22,6 +22,7 @@ from pronmetric.eval.significance import Totals, interval, totals
 from pronmetric.text.readable import readable
 from pronmetric.text.words import Word
 
+LISTED = 0.1  # least probability of a missing pronoun of a gap that is listed
 MOST = 4.0  # log-odds of the source beyond this count as this
 
 
@@ -54,6 +55,17 @@ class PronounScore(NamedTuple):
     evidence: Evidence | None = None
 
 
+class Gap(NamedTuple):
+    """A place where a pronoun may be missing: before the word that starts at `start`, in code points of the text.
+
+    form: the likeliest one. probability: that one is missing there, in [0, 1].
+    """
+
+    start: int
+    form: str
+    probability: float
+
+
 class Unmatched(NamedTuple):
     """Pronouns of the source or reference without a counterpart in the text, and those of the text without one there.
 
@@ -72,7 +84,9 @@ class SegmentScore(NamedTuple):
     space. unmatched: missing and surplus pronouns; None where neither a source nor a reference is compared.
     attended: for each pronoun the start of the word that it attends to most, itself and marks left out, in code points
     from the start of the text, below 0 in the context; None without another word, without attention and where the model
-    reads the source with the text, and None for all where it was not asked for.
+    reads the source with the text, and None for all where it was not asked for. missing: the expected number of missing
+    pronouns, lower is better, and gaps: the places with a probability of at least `LISTED`; None and empty where no
+    reader with a gap head read the source.
     """
 
     score: float | None
@@ -81,25 +95,32 @@ class SegmentScore(NamedTuple):
     words: int = 0
     unmatched: Unmatched | None = None
     attended: tuple[int | None, ...] | None = None
+    missing: float | None = None
+    gaps: tuple[Gap, ...] = ()
 
     @property
     def errors(self) -> float | None:
-        """The expected number of wrong pronouns, the sum of 1 - p; None where a score is no probability.
+        """The expected number of wrong and of missing pronouns; None where a score is no probability.
+
+        That of the wrong ones is the sum of 1 - p.
 
         >>> SegmentScore(0.75, (PronounScore("It", 0, 2, 0.5, 0.5), PronounScore("he", 9, 11, 1.0, 1.0))).errors
         0.5
+        >>> SegmentScore(None, (), missing=0.25).errors
+        0.25
         """
         wrong = [1 - p.probability for p in self.pronouns if p.probability is not None]
-        return fsum(wrong) if len(wrong) == len(self.pronouns) else None
+        return fsum([*wrong, self.missing or 0.0]) if len(wrong) == len(self.pronouns) else None
 
     def value(self, by: str) -> float | None:
         """The number by which texts are compared, higher is better; by: one of `DECISIONS`, of errors the negative.
 
-        None without a pronoun, and where the checkpoint gives no such number.
+        None without a pronoun, but for the errors of a text whose missing pronouns are known, and where the checkpoint
+        gives no such number.
         """
         if by == PREFERENCE:
             return self.preference
-        if by == SCORE or self.score is None:
+        if by == SCORE or (self.score is None and self.missing is None):
             return self.score
         errors = self.errors
         return None if errors is None else -errors
@@ -120,8 +141,10 @@ class SystemScore(NamedTuple):
     interval: 95 % interval of Student's t over `units` documents or segments (`resampled` says which) with a pronoun,
     see `pronmetric.eval.ratio_sums`; None with fewer than 4. pronouns, segments: how many there are; with_pronoun:
     segments that have one.
-    errors, errors_in_words: expected wrong pronouns in 100 pronouns and in 1,000 words, lower is better; None without
-    probabilities, pronouns or words. preference: the mean over its segments with a pronoun; None without a pair head.
+    errors, errors_in_words: expected wrong and missing pronouns in 100 pronouns and in 1,000 words, lower is better;
+    None without probabilities, pronouns or words. missing_in_pronouns: the missing ones alone, in 100 pronouns; None
+    where they are not known of all segments. preference: the mean over its segments with a pronoun; None without a pair
+    head.
     missing, surplus: the numbers of missing and of surplus pronouns; None where no segment has them.
     """
 
@@ -137,6 +160,7 @@ class SystemScore(NamedTuple):
     preference: Rate | None = None
     missing: int | None = None
     surplus: int | None = None
+    missing_in_pronouns: Rate | None = None
 
 
 @dataclass(slots=True)
@@ -196,11 +220,12 @@ class Counts:
 
 
 class Tally:
-    """Running sums of one system's segments; keeps six numbers a segment, no text."""
+    """Running sums of one system's segments; keeps seven numbers a segment, no text."""
 
     def __init__(self) -> None:
         self.sums, self.counts, self.docs = array("d"), array("l"), array("l")
         self.errors, self.words, self.preferences = array("d"), array("l"), array("d")
+        self.expected_missing = array("d")
         self.scale = 100.0
         self.missing: int | None = None
         self.surplus: int | None = None
@@ -218,6 +243,7 @@ class Tally:
         self.docs.append(-1 if doc is None else self._codes.setdefault(doc, len(self._codes)))
         errors, preference = segment.errors, segment.preference
         self.errors.append(nan if errors is None else errors)
+        self.expected_missing.append(nan if segment.missing is None else segment.missing)
         self.words.append(segment.words)
         self.preferences.append(nan if preference is None else preference)
         if errors is None:
@@ -243,7 +269,7 @@ class Tally:
         """The system's score so far, with its interval."""
         resampled, parts = self.totals()
         pronouns = int(parts.counts.sum())
-        errors = np.array(self.errors)
+        errors, missing = np.array(self.errors), np.array(self.expected_missing)
         known = bool(np.isfinite(errors).all())
         return SystemScore(
             score=parts.mean() if pronouns else None,
@@ -258,6 +284,9 @@ class Tally:
             preference=_rate(self.totals(PREFERENCE)[1], 1.0),
             missing=self.missing,
             surplus=self.surplus,
+            missing_in_pronouns=(
+                _rate(self._units(100.0 * missing, self.counts)[1], 100.0) if np.isfinite(missing).all() else None
+            ),
         )
 
     def _units(self, sums: ArrayLike, counts: ArrayLike) -> tuple[str, Totals]:

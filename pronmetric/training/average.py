@@ -252,7 +252,7 @@ def mean_weights(states: Sequence[dict[str, torch.Tensor]], shares: Sequence[flo
 
 
 def _refuse_other_kind(first: Checkpoint, other: Checkpoint, folder: Path) -> None:
-    for key in (*KEYS, PAIR_HEAD):
+    for key in (*KEYS, PAIR_HEAD, "gap_head"):
         mine, theirs = first.config.get(key), other.config.get(key)
         if key == PAIR_HEAD and None in (mine, theirs):
             continue

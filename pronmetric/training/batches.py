@@ -27,7 +27,8 @@ class Places:
 
     pronouns, labelled, antecedent: places in the flattened (batch, pronouns): of all pronouns, of those in the
     detection loss, and of those with an annotated antecedent. pairs: those both of whose texts have a pronoun.
-    natural: those of them without a system output.
+    natural: those of them without a system output. gaps: places in the flattened (batch, words) of the gaps whose label
+    is known.
     """
 
     pronouns: Int[Tensor, " pronouns"]
@@ -35,6 +36,7 @@ class Places:
     antecedent: Int[Tensor, " antecedents"]
     pairs: Int[Tensor, " pairs"]
     natural: Int[Tensor, " natural"]
+    gaps: Int[Tensor, " gaps"]
 
     @classmethod
     def of(cls, item: Labelled) -> Places:
@@ -47,6 +49,7 @@ class Places:
             antecedent=_places(none if item.antecedent is None else item.antecedent.any(-1)),
             pairs=_places(scored),
             natural=_places(scored & ~item.system),
+            gaps=_places(none if item.missing is None else item.missing >= 0),
         )
 
 
@@ -61,7 +64,8 @@ class Labelled:
     right: 1 as written, 0 replaced. labelled: pronouns in the detection loss. better, worse: rows of the pairs,
     `pair`: the index of each pair in the batch; `tie`: neither text is better; `system`: one text is a system output.
     name: the data set. antecedent: the words of each pronoun's antecedent; None if no row has annotated antecedents.
-    lesson: what a teacher reads; None: no teacher.
+    lesson: what a teacher reads; None: no teacher. missing: 0 where no pronoun is missing before a word, else 1 + the
+    number of the form that is, -1 where that is not known; None if it is known nowhere.
     places: of the pronouns and pairs that count; they are found here, and only moved with the batch.
     """
 
@@ -76,6 +80,7 @@ class Labelled:
     name: str
     antecedent: Bool[Tensor, "batch pronouns words"] | None = None
     lesson: Lesson | None = None
+    missing: Int[Tensor, "batch words"] | None = None
     places: Places = field(init=False)
 
     def __post_init__(self) -> None:
@@ -178,7 +183,25 @@ class Labeller:
             name=name,
             antecedent=_antecedents(rows, items, batch),
             lesson=self._lesson(rows, taught, slots=shape[1]),
+            missing=self._missing(rows, items, words=batch.word_mask.shape[1]),
         )
+
+    def _missing(
+        self, rows: Sequence[Encoded], items: Sequence[LabelledExample], *, words: int
+    ) -> Int[Tensor, "batch words"] | None:
+        """What is missing before each word of the rows; None if that is known of no item."""
+        if not any(item.gaps for item in items):
+            return None
+        numbers = {form: number for number, form in enumerate(["", *self.language.forms])}
+        labels = np.full((len(rows), words), -1, dtype=np.int64)
+        for r, row in enumerate(rows):
+            known = items[row.example].gaps
+            if not known or row.gaps is None or row.gap_word is None:
+                continue
+            for gap, word in zip(row.gaps.tolist(), row.gap_word.tolist(), strict=True):
+                form = known[gap]
+                labels[r, word] = -1 if form is None else numbers[form]
+        return torch.from_numpy(labels)
 
     def _lesson(
         self, rows: Sequence[Encoded], taught: Mapping[int, Sequence[Encoded]] | None, *, slots: int

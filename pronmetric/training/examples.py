@@ -27,6 +27,8 @@ class LabelledExample(NamedTuple):
     antecedents: for each pronoun the words of its antecedent, as distances in words (-1: the word before it), empty if
         unknown; empty if no antecedent is known.
     kind: of a pair's texts (see `pronmetric.schema.Pair`).
+    gaps: for each word of the text the form that is missing before it, "" for none, None where that is not known; empty
+        if nothing is known.
     """
 
     example: Example
@@ -34,6 +36,7 @@ class LabelledExample(NamedTuple):
     labelled: bool
     antecedents: tuple[tuple[int, ...], ...] = ()
     kind: str = ""
+    gaps: tuple[str | None, ...] = ()
 
 
 def of_forms(item: LabelledExample, forms: Collection[str], language: Language = ENGLISH) -> LabelledExample:

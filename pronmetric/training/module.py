@@ -160,6 +160,7 @@ class ScorerModule(pl.LightningModule):
             preference=len(places.pairs),
             soft_detection=len(places.pronouns),
             soft_preference=len(places.pairs),
+            gaps=len(places.gaps),
         )
 
     def _labelled(self, item: Labelled) -> Int[Tensor, " labelled"]:
@@ -178,6 +179,8 @@ class ScorerModule(pl.LightningModule):
         if item.antecedent is not None and out.weights is not None:
             parts["antecedent"] = losses.antecedent(out.weights, item.antecedent, places.antecedent)
         pair_head = self.scorer.pair_head
+        if out.gaps is not None and item.missing is not None:
+            parts["gaps"] = losses.gaps(out.gaps, item.missing, places.gaps)
         if len(item.better):
             logit = self.loss.kind == "logistic" and self.scorer.probability  # the logit of the score
             segment = out.segment.logit(eps=1e-4) if logit else out.segment
@@ -269,7 +272,7 @@ class ScorerModule(pl.LightningModule):
             torch.nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)
 
     def _groups(self) -> list[dict[str, Any]]:
-        heads = (self.scorer.head, self.scorer.pair_head)
+        heads = (self.scorer.head, self.scorer.pair_head, self.scorer.gap_head)
         head = [p for each in heads if each is not None for p in each.parameters() if p.requires_grad]
         groups = parameter_groups(head, self.optim.head_lr, self.optim.weight_decay)
         if self.optim.frozen:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import torch
 
 from pronmetric.checkpoint import files
-from pronmetric.checkpoint.model_config import FORMAT, KEYS, SEGMENT, Encoder, Model
+from pronmetric.checkpoint.model_config import FORMAT, KEYS, SEGMENT, Encoder, GapHead, Model
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator
 from pronmetric.errors import InputError
@@ -209,7 +209,9 @@ def _calibrate(scorer: PronounScorer, data: PronounData, *, rate: float) -> tupl
     return calibration, choice
 
 
-def describe(settings: Train, start: Start, collator: Collator, prepared: Prepared) -> Model:
+def describe(
+    settings: Train, start: Start, collator: Collator, prepared: Prepared, gaps: GapHead | None = None
+) -> Model:
     """The model of a run, as its checkpoint describes it."""
     head = settings.pronoun_head
     return Model(
@@ -225,6 +227,7 @@ def describe(settings: Train, start: Start, collator: Collator, prepared: Prepar
         context_size=prepared.context_size,
         language=prepared.language.to_record(),
         pair_head=settings.pair_head,
+        gap_head=gaps,
     )
 
 
@@ -277,11 +280,11 @@ class InitialModel(NamedTuple):
         return recorded(self.config or {})
 
 
-def initial_model(settings: Train) -> InitialModel:
+def initial_model(settings: Train, gaps: GapHead | None = None) -> InitialModel:
     """The initial model.
 
     With `init`: that checkpoint's encoder, and its heads if they are of the same kind. A head of another kind, and a
-    pair head that the checkpoint lacks, are newly initialised.
+    pair or gap head that the checkpoint lacks, are newly initialised. gaps: the gap head, if it has one.
     """
     init = settings.init
     loaded = None if init is None else files.load(init)
@@ -291,7 +294,9 @@ def initial_model(settings: Train) -> InitialModel:
         start = encoders.of_checkpoint(loaded, settings.encoder)
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(settings.head_seed)
-        head, pair_head = files.make_heads(start.encoder.width, settings.pronoun_head, settings.pair_head)
+        head, pair_head, gap_head = files.make_heads(
+            start.encoder.width, settings.pronoun_head, settings.pair_head, gaps
+        )
     new_head, config = True, None
     if loaded is not None and Model.read(loaded.config).head.form == settings.pronoun_head.form:
         head.load_state_dict(loaded.model.head.state_dict())
@@ -306,7 +311,13 @@ def initial_model(settings: Train) -> InitialModel:
             new_head = True
             if loaded is not None:
                 LOG.warning("init=%s has no such pair head: it is trained from initial weights", init)
-    scorer = PronounScorer(start.encoder, head, word_state=WORD_STATE, pair_head=pair_head).train()
+    if gap_head is not None:
+        before_gaps = None if loaded is None else loaded.model.gap_head
+        if before_gaps is not None and loaded is not None and Model.read(loaded.config).gap_head == gaps:
+            gap_head.load_state_dict(before_gaps.state_dict())
+        else:
+            new_head = True
+    scorer = PronounScorer(start.encoder, head, word_state=WORD_STATE, pair_head=pair_head, gap_head=gap_head).train()
     return InitialModel(scorer, start, new_head, config)
 
 

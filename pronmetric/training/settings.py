@@ -313,6 +313,7 @@ class SourceTraining(Record):
     joined: Share
     hard: Weight
     people: Fraction
+    deleted: Fraction
     without: list[Text] | None
     context: SizeOrNone
     before: SizeOrNone

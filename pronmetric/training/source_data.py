@@ -19,8 +19,10 @@ from pronmetric.data import arrow
 from pronmetric.data.collate import Batch, Collator, Example, cut_batches
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt
+from pronmetric.pronouns.delete import deletable, delete
 from pronmetric.pronouns.languages import Language, referents
 from pronmetric.text.context import Source, join
+from pronmetric.text.words import Word
 from pronmetric.training import examples
 from pronmetric.training.batches import Labelled
 from pronmetric.training.batching import Plan, Step, plan_epoch
@@ -31,6 +33,7 @@ from pronmetric.training.settings import Corruption, SourceTraining, Train
 
 RATE, POWER = 0.2, 0.65  # of replaced pronouns in development, and of the counts by which forms are drawn
 MARKED = 0.4  # of the pieces of texts that people judged, those with a mark
+DELETED = 0.5  # of the texts with sources, those of which pronouns are deleted
 ONE_RATER = 0.5  # that a pronoun is right that one of several raters marked
 SAME_SLOT_SHARE, MUST_AGREE = 0.5, 0.5  # for texts with a source: only the source tells such forms apart
 WITH_SOURCE, WITHOUT = "source", "no_source"
@@ -59,10 +62,12 @@ def translation(
     dropped: float = 0.0,
     alone: float = 0.0,
     plain: float = 0.0,
+    deleted: float = 0.0,
 ) -> LabelledExample:
     """A text with its source and about `rates.rate` of its pronouns replaced.
 
     dropped: the chance that it has no source. alone: that neither has a context. plain: that it is in plain form.
+    deleted: the share of the pronouns that are deleted, of those as written; above 0 the gaps have labels.
     """
     language = corrupter.language
     words = language.words(row["text"])
@@ -78,18 +83,45 @@ def translation(
         words=words,
     )
     without, no_context, flat = rng.random(3) < (dropped, alone, plain)
-    context, text = "" if no_context else join(row["context"]), result.text
+    context, text, spans = "" if no_context else join(row["context"]), result.text, result.spans
+    right, gaps = tuple(0.0 if replaced else 1.0 for replaced in result.replaced), tuple[str | None, ...]()
+    if deleted:
+        share = deleted / DELETED if rng.random() < DELETED else 0.0
+        drawn = rng.random(len(spans)) < share
+        chosen = {k for k in np.flatnonzero(drawn).tolist() if right[k] and deletable(text, *spans[k])}
+        shorter = delete(text, spans, chosen)
+        forms = [result.forms[k] for k in sorted(chosen)]
+        text, spans, right = shorter.text, shorter.spans, tuple(right[k] for k in shorter.kept)
+        gaps = missing_before(language.words(text), zip(shorter.places, forms, strict=True))
     if flat:
         context, text = language.writing.flatten(context), language.writing.flatten(text)
     source = None if without else Source(row["source"], () if no_context else tuple(row["source_context"]))
-    right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)
-    return LabelledExample(Example(context, text, result.spans, source), right, True)
+    return LabelledExample(Example(context, text, spans, source), right, True, gaps=gaps)
 
 
-def people_text(row: Mapping[str, Any]) -> LabelledExample:
+def missing_before(
+    words: Sequence[Word], places: Iterable[tuple[int, str]], unknown: Sequence[Sequence[int]] = ()
+) -> tuple[str | None, ...]:
+    """For each word the form that is missing before it, "" for none, None in the `unknown` spans.
+
+    places: offsets and forms; one after the last word is left out, of two before a word the first counts.
+    """
+    starts = np.array([word.start for word in words])
+    found: list[str | None] = [
+        None if any(start <= word.start < end for start, end in unknown) else "" for word in words
+    ]
+    for offset, form in places:
+        at = int(np.searchsorted(starts, offset))
+        if at < len(found) and not found[at]:
+            found[at] = form
+    return tuple(found)
+
+
+def people_text(row: Mapping[str, Any], language: Language) -> LabelledExample:
     """A text that people judged, with its source; a pronoun is right as far as they did not mark it.
 
     A correction, and a mark of two raters or more, or of the only one, is wrong; that of one of several `ONE_RATER`.
+    Gaps have labels where a person corrected the text.
     """
     alone = len(row["raters"]) == 1
     right = tuple(
@@ -98,7 +130,11 @@ def people_text(row: Mapping[str, Any]) -> LabelledExample:
     )
     spans = tuple((each["start"], each["end"]) for each in row["pronouns"])
     source = Source(row["source"], tuple(row["source_context"])) if row["source"] else None
-    return LabelledExample(Example(join(row["context"]), row["text"], spans, source), right, True)
+    gaps: tuple[str | None, ...] = ()
+    if row["kind"] == "edits":
+        places = [(each["start"], each["form"]) for each in row["gaps"]]
+        gaps = missing_before(language.words(row["text"]), places, row["unjudged"])
+    return LabelledExample(Example(join(row["context"]), row["text"], spans, source), right, True, gaps=gaps)
 
 
 def joined(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,7 +179,7 @@ class SourceSteps(TrainingSteps):
         labelled = []
         for index, turn in zip(step.rows, step.turns, strict=True):
             if index >= len(self.pairs):
-                labelled.append(people_text(self.people[index - len(self.pairs)]))
+                labelled.append(people_text(self.people[index - len(self.pairs)], self.corrupter.language))
                 continue
             rng = np.random.default_rng([self.settings.seed, turn, index, len(step.kind)])
             rates = replace(
@@ -161,6 +197,7 @@ class SourceSteps(TrainingSteps):
                     dropped=settings.dropped,
                     alone=settings.alone,
                     plain=corruption.plain,
+                    deleted=settings.deleted,
                 )
             )
         return labelled

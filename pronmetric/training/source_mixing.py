@@ -1,6 +1,7 @@
 """How a reader's logits join those of its checkpoint, and its changes the preference of the pair head.
 
-Weights of both logits are fitted on development references, for texts with a context and without. The share of the
+Weights of both logits are fitted on what people marked in development texts (`people_fit`), for texts with a context
+and without; without such texts, or with few marks, on development references with replaced pronouns. The share of the
 change of a text's logits that the preference takes is fitted on references against themselves with a pronoun replaced:
 of pairs of a reference with a system output the source is no judge, as systems follow it more closely than people do.
 """
@@ -14,7 +15,7 @@ import numpy as np
 import torch
 
 from pronmetric.checkpoint.files import Checkpoint
-from pronmetric.checkpoint.model_config import Mixing
+from pronmetric.checkpoint.model_config import Calibration, Mixing
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator, Example
 from pronmetric.eval.calibration import fit_sum
@@ -23,6 +24,7 @@ from pronmetric.eval.detection import detect
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.text.context import Source
+from pronmetric.training import people_fit
 from pronmetric.training.batches import Labeller
 from pronmetric.training.calibrate import FEWEST, logits_of
 from pronmetric.training.decision import KINDS
@@ -37,13 +39,15 @@ _AS_BEFORE = Mixing(model=1.0, reader=0.0, bias=0.0)
 class Mixed(NamedTuple):
     """How a reader's logits join those of its checkpoint, for texts with a context and without, and what that gives.
 
-    preference: share of the change of a text's logits that the preference takes.
+    preference: share of the change of a text's logits that the preference takes. missing: calibrates the logits of the
+    gap head; None without one, or with too few corrections.
     """
 
     in_context: Mixing
     alone: Mixing
     preference: float
     figures: dict[str, float]
+    missing: Calibration | None = None
 
 
 def mix(
@@ -76,13 +80,15 @@ def mix(
     of = np.repeat(development.languages, [len(item.right) for item in development.items])
     label = "weights of the source" if progress else None
     readers = (english.model, english.collator), (scorer, collator)
-    mixings, figures = [], dict[str, float]()
+    by_people = people_fit.fit(english, scorer, collator, folder, dtype=dtype, show=progress)
+    mixings, figures = [], {} if by_people is None else dict(by_people.figures)
     for name, is_alone in (("", False), ("_alone", True)):
         examples = [without_context(item.example) if is_alone else item.example for item in development.items]
         own, read = (
             np.concatenate(logits_of(model, rows, examples, dtype=dtype, label=label)) for model, rows in readers
         )
-        mixing = _fit_mixing(own, read, right, rate=rate)
+        by_marks = None if by_people is None else by_people.alone if is_alone else by_people.in_context
+        mixing = by_marks or _fit_mixing(own, read, right, rate=rate)
         both = mixing.model * own + mixing.reader * read + mixing.bias
         figures |= areas(f"model{name}", own, right, third) | areas(f"mixed{name}", both, right, third)
         for language in sorted(set(development.languages)):
@@ -90,7 +96,8 @@ def mix(
             figures |= areas(f"mixed{name}_{language}", both[here], right[here], third[here])
         mixings.append(mixing)
     in_context, alone = mixings
-    mixed = Mixed(in_context, alone, WHOLE, figures)
+    missing = None if by_people is None else by_people.missing
+    mixed = Mixed(in_context, alone, WHOLE, figures, missing)
     return _with_share(mixed, english, scorer, collator, folder, most=pairs, dtype=dtype, progress=progress)
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from pronmetric.checkpoint import files, locate, weights
-from pronmetric.checkpoint.model_config import SourceReader
+from pronmetric.checkpoint.model_config import GapHead, SourceReader
 from pronmetric.data.pieces import Pieces, Subwords
 from pronmetric.data.source_rows import SourceCollator
 from pronmetric.errors import PronmetricError
@@ -52,6 +52,7 @@ from pronmetric.training.teacher import Answer, Teacher
 from pronmetric.version import __version__
 
 GOAL = Goal(f"development/{WITH_SOURCE}", "max")
+GAPS = 5.0  # the weight of the loss of gaps, of which few lack a pronoun
 _PASSAGES = "passages"  # the name of batches without sources
 
 
@@ -66,7 +67,7 @@ class ReaderModule(ScorerModule):
         self.hard = hard
 
     def _weight(self, name: str) -> float:
-        return self.hard if name == "hard" else super()._weight(name)
+        return {"hard": self.hard, "gaps": GAPS}.get(name) or super()._weight(name)
 
     def counts(self, item: Labelled) -> Counter[str]:
         """See `ScorerModule`."""
@@ -128,6 +129,7 @@ def train(
     prepared, rate = folder.prepared, natural_rate(folder.manifest)
     check_language(settings, prepared.language)
     kept = checked_run(settings)
+    gaps = gap_head(options, prepared, dropout=settings.pronoun_head.dropout)
     # a checkpoint that does not fit is refused before the run
     teachers.load(model, forms=prepared.forms, language=prepared.language, name="source.model")
     teacher = load_teacher(settings, prepared)
@@ -142,7 +144,7 @@ def train(
                 teacher=None if teacher is None else teacher.collator,
             )
 
-        trained = fit_reader(settings, open_data, kept=kept, teacher=teacher, note=note)
+        trained = fit_reader(settings, open_data, kept=kept, teacher=teacher, note=note, gaps=gaps)
         if trained is None:
             return None
         scorer, data, best = trained.initial.scorer, trained.data, trained.best
@@ -160,7 +162,7 @@ def train(
             progress=settings.trainer.progress,
         )
     figures = {**best.figures, **mixed.figures}
-    described = run.describe(settings, trained.start, data.collator, prepared)
+    described = run.describe(settings, trained.start, data.collator, prepared, gaps)
     source = SourceReader(
         context=options.context,
         before=options.before,
@@ -168,6 +170,7 @@ def train(
         in_context=mixed.in_context,
         alone=mixed.alone,
         preference=mixed.preference,
+        missing=mixed.missing,
         languages=list(data.languages),
     )
     record = {
@@ -199,6 +202,11 @@ def make_collator(options: SourceTraining, pieces: Pieces, max_pieces: int, prep
     return SourceCollator(pieces, max_pieces=max_pieces, split=prepared.language.words, **limits)
 
 
+def gap_head(options: SourceTraining, prepared: Prepared, *, dropout: float) -> GapHead | None:
+    """The gap head of a reader of prepared texts; None if no pronoun is deleted."""
+    return GapHead(forms=list(prepared.language.forms), dropout=dropout) if options.deleted else None
+
+
 AnyData = TypeVar("AnyData", SourceData, SeveralSources)
 
 
@@ -219,14 +227,16 @@ def fit_reader(
     kept: Mapping[str, Any],
     teacher: Teacher | None,
     note: Callable[[str], None],
+    gaps: GapHead | None = None,
 ) -> Trained[AnyData] | None:
     """Train a reader, inside `prepare_process`; None on all processes but the first.
 
     open_data: gives the data for an encoder's pieces and most pieces of a row. kept: of `checked_run`.
+    gaps: the gap head, if it has one.
     """
     options = settings.source
     assert options is not None
-    initial = run.initial_model(settings)
+    initial = run.initial_model(settings, gaps)
     pieces, most = initial.start.pieces, min(settings.encoder.max_pieces, initial.start.encoder.max_pieces)
     data = open_data(pieces, most)
     if options.pieces is not None and settings.init is None:
@@ -261,6 +271,7 @@ def with_mixing(config: Mapping[str, Any], mixed: source_mixing.Mixed, *, model:
         "in_context": mixed.in_context.model_dump(),
         "alone": mixed.alone.model_dump(),
         "preference": mixed.preference,
+        **({} if mixed.missing is None else {"missing": mixed.missing.model_dump()}),
     }
     return {**config, "source": {**config["source"], **fitted, "model": model}}
 

@@ -211,6 +211,7 @@ def test_a_reader_is_trained_for_a_checkpoint_and_scores(
         "source.model": model,
         "source.english": 0.5,
         "source.pieces": 300,
+        "source.deleted": 0.2,
         "encoder.name": multilingual,
         "data.pieces": 512,
         "data.development": 40,

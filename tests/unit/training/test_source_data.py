@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pronmetric.data.collate import Example
 from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates
+from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.text.context import Source
 from pronmetric.training import source_data
 from pronmetric.training.batching import Step
@@ -56,7 +58,7 @@ def test_forms_that_only_a_source_decides_are_replaced_as_often_as_others(
     assert objective.corruption.emphasis["you"] < 1
     settings = SimpleNamespace(
         objective=objective,
-        source=SimpleNamespace(dropped=0.1, alone=0.1, joined=0.0),
+        source=SimpleNamespace(dropped=0.1, alone=0.1, joined=0.0, deleted=0.0),
         seed=1,
         data=SimpleNamespace(micro_batch=64),
         trainer=SimpleNamespace(accelerator="cpu"),
@@ -74,6 +76,7 @@ def test_a_text_that_people_judged_is_right_as_far_as_they_did_not_mark_it() -> 
         "context": ["Ann came."],
         "source": "S",
         "source_context": ["A"],
+        "kind": "marks",
         "raters": ["a", "b", "c"],
         "pronouns": [
             {"start": 0, "end": 3, "marked_by": ["a", "b"]},
@@ -81,12 +84,45 @@ def test_a_text_that_people_judged_is_right_as_far_as_they_did_not_mark_it() -> 
             {"start": 15, "end": 18, "marked_by": []},
         ],
     }
-    found = source_data.people_text(row)
+    found = source_data.people_text(row, ENGLISH)
     spans = ((0, 3), (8, 10), (15, 18))
     assert found.example == Example("Ann came.", "She saw it and him.", spans, Source("S", ("A",)))
     assert found.right == (0.0, 0.5, 1.0) and found.labelled
+    assert found.gaps == ()
     alone = {**row, "raters": ["a"], "pronouns": [{"start": 0, "end": 3, "marked_by": ["a"]}], "source": ""}
-    assert source_data.people_text(alone).right == (0.0,) and source_data.people_text(alone).example.source is None
+    of_one = source_data.people_text(alone, ENGLISH)
+    assert of_one.right == (0.0,) and of_one.example.source is None
+
+
+def test_gaps_of_a_corrected_text_are_known_where_it_was_not_rewritten() -> None:
+    row = {
+        "text": "saw it and left again.",
+        "kind": "edits",
+        "context": [],
+        "source": "S",
+        "source_context": [],
+        "raters": ["editor"],
+        "pronouns": [{"start": 4, "end": 6, "marked_by": []}],
+        "gaps": [{"start": 0, "form": "she"}],
+        "unjudged": [[11, 21]],
+    }
+    assert source_data.people_text(row, ENGLISH).gaps == ("she", "", "", None, None, "")
+
+
+def test_deleted_pronouns_are_missing_before_the_next_word() -> None:
+    row = {**ROW, "text": "I saw her and she saw me."}
+    found = [
+        translation(row, np.random.default_rng(seed), Corrupter(TABLE), CorruptionRates.raw(0.0), deleted=0.4)
+        for seed in range(40)
+    ]
+    assert all(len(item.gaps) == len(ENGLISH.words(item.example.text)) for item in found)
+    shorter = [item for item in found if any(item.gaps)]
+    assert 5 < len(shorter) < 35  # half of the texts keep all pronouns
+    for item in shorter:
+        text = item.example.text
+        assert len(item.right) + sum(map(bool, item.gaps)) <= 4
+        assert [text[a:b].lower() for a, b in item.example.spans] == [each.form for each in ENGLISH.find(text)]
+    assert translation(row, np.random.default_rng(1), Corrupter(TABLE), CorruptionRates.raw(0.0)).gaps == ()
 
 
 @pytest.mark.parametrize(
