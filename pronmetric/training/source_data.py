@@ -84,18 +84,18 @@ def translation(
     )
     without, no_context, flat = rng.random(3) < (dropped, alone, plain)
     context, text, spans = "" if no_context else join(row["context"]), result.text, result.spans
-    right, gaps = tuple(0.0 if replaced else 1.0 for replaced in result.replaced), tuple[str | None, ...]()
+    right, missing = tuple(0.0 if replaced else 1.0 for replaced in result.replaced), list[tuple[int, str]]()
     if deleted:
         share = deleted / DELETED if rng.random() < DELETED else 0.0
         drawn = rng.random(len(spans)) < share
         chosen = {k for k in np.flatnonzero(drawn).tolist() if right[k] and deletable(text, *spans[k])}
         shorter = delete(text, spans, chosen)
-        forms = [result.forms[k] for k in sorted(chosen)]
+        missing = list(zip(shorter.places, (result.forms[k] for k in sorted(chosen)), strict=True))
         text, spans, right = shorter.text, shorter.spans, tuple(right[k] for k in shorter.kept)
-        gaps = missing_before(language.words(text), zip(shorter.places, forms, strict=True))
     if flat:
         context, text = language.writing.flatten(context), language.writing.flatten(text)
     source = None if without else Source(row["source"], () if no_context else tuple(row["source_context"]))
+    gaps = missing_before(language.words(text), missing) if deleted else ()
     return LabelledExample(Example(context, text, spans, source), right, True, gaps=gaps)
 
 
