@@ -288,11 +288,13 @@ def _deciding(
 
 
 def _gap(p: PronounScore | None, q: PronounScore | None, a: SegmentScore, b: SegmentScore) -> float:
-    """Score of A's pronoun minus that of B's; a pronoun without a partner stands against the other's segment."""
+    """Score of A's pronoun minus that of B's; a pronoun without a partner stands against the other's segment.
+
+    0 where that has no pronoun: only missing ones can have decided.
+    """
     left = a.score if p is None else p.score
     right = b.score if q is None else q.score
-    assert left is not None and right is not None
-    return left - right
+    return 0.0 if left is None or right is None else left - right
 
 
 def _match(

@@ -17,13 +17,16 @@ from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.model_config import Model
 from pronmetric.cli.main import main
+from pronmetric.data.collate import Example
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.metric import PronounMetric
+from pronmetric.results import read as results
+from pronmetric.scoring.score import LISTED
 from pronmetric.text.context import Source, Text
 from pronmetric.training import source_mixing
 from pronmetric.training.batches import Labeller
 from pronmetric.training.pair_scorer import PairScorer
-from tests.tools.source_readers import SHAPE
+from tests.tools.source_readers import MISSING, SHAPE, add_reader
 
 Checkpoints = Callable[..., Path]
 OUTPUT = ["He has seen his sister.", "It rains.", "She sleeps."]
@@ -72,8 +75,6 @@ def test_without_a_source_the_score_is_that_of_the_checkpoint_to_the_bit(
 
 @pytest.mark.parametrize("context", ["It was late.", ""])
 def test_the_logit_is_the_weighted_sum_of_both(with_reader: Path, context: str) -> None:
-    from pronmetric.data.collate import Example
-
     metric = PronounMetric.from_pretrained(with_reader, gpus=0)
     source = Source(SOURCES[0], ("Es war spät.",))
     (alone,) = metric.stream([Text(context, OUTPUT[0])])
@@ -151,6 +152,70 @@ def test_a_copy_has_the_reader_and_a_reader_of_other_weights_is_refused(
         other.predict(records(True))
     with pytest.raises(PronmetricError, match="a reader of sources scores nothing by itself"):
         PronounMetric.from_pretrained(with_reader / locate.READER, gpus=0)
+
+
+@pytest.fixture(scope="module")
+def with_gaps(
+    tiny_checkpoint: Checkpoints, unigram: PreTrainedTokenizerFast, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A checkpoint with a reader of sources that has a gap head."""
+    return add_reader(tiny_checkpoint(pair_head=True), unigram, tmp_path_factory.mktemp("gaps") / "tiny", gaps=True)
+
+
+@pytest.mark.parametrize("text", ["He has seen his sister.", "Has seen the sister.", "It rained. " * 40])
+def test_missing_pronouns_are_expected_in_each_gap(with_gaps: Path, text: str) -> None:
+    metric = PronounMetric.from_pretrained(with_gaps, gpus=0)
+    (alone,) = metric.stream([Text("It was late.", text)])
+    (scored,) = metric.stream([Text("It was late.", text, Source(SOURCES[0]))])
+    assert alone.missing is None and alone.gaps == ()
+    reader = files.load(with_gaps / locate.READER)
+    spans = [(p.start, p.end) for p in scored.pronouns]
+    rows = reader.collator.encode([Example("It was late.", text, spans, Source(SOURCES[0]))])
+    words = metric.language.words(text)
+    probability = dict[int, float]()
+    with torch.inference_mode():
+        for row in rows:
+            assert row.gaps is not None and row.gap_word is not None
+            outputs = reader.model(reader.collator.pad([row])).gaps
+            assert outputs is not None
+            for gap, word in zip(row.gaps.tolist(), row.gap_word.tolist(), strict=True):
+                logit = MISSING.scale * outputs[0, word, 0].item() + MISSING.bias
+                assert gap not in probability
+                probability[gap] = 1 / (1 + math.exp(-logit))
+    assert sorted(probability) == list(range(len(words)))
+    assert scored.missing == pytest.approx(sum(probability.values()), abs=1e-4)
+    listed = {words[gap].start: p for gap, p in probability.items() if p >= LISTED}
+    assert [gap.start for gap in scored.gaps] == sorted(listed)
+    assert all(gap.probability == pytest.approx(listed[gap.start], abs=1e-5) for gap in scored.gaps)
+    assert {gap.form for gap in scored.gaps} <= metric.inference.forms
+    wrong = sum(1 - p.score for p in scored.pronouns)
+    assert scored.errors == pytest.approx(wrong + scored.missing)
+    assert (scored.score is None) == (not spans) and scored.value("errors") == -scored.errors
+
+
+@pytest.mark.usefixtures("texts")
+def test_missing_pronouns_in_results(with_gaps: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a").write_text("He saw it.\nRained.\n", encoding="utf-8")
+    Path("s").write_text("Er sah es.\nEs regnete.\n", encoding="utf-8")
+    model = ["--model", str(with_gaps), "--gpus", "0"]
+    written = ["--to_json", "r.json", "--to_mqm", "r.tsv", "--mqm-thresholds", "0.9", "0.3"]
+    assert main(["score", "-t", "a", "-s", "s", *written, *model, "--verbose"]) == 0
+    said = capsys.readouterr().err
+    result = json.loads(Path("r.json").read_text(encoding="utf-8"))
+    first, second = result["segments"]
+    rate = result["systems"][0]["expected_missing_per_100_pronouns"]["value"]
+    expected = first["expected_missing"] + second["expected_missing"]
+    assert rate == pytest.approx(100 * expected / len(first["pronouns"]), abs=1e-3)
+    assert f"of these missing pronouns: {rate:.2f}" in said
+    assert second["score"] is None and second["errors"] == second["expected_missing"] > 0
+    assert {*second["gaps"][0]} == {"start", "form", "probability"}
+    omissions = [line.split("\t") for line in Path("r.tsv").read_text(encoding="utf-8").splitlines()]
+    assert any(line[5] == "<v></v>Rained." and line[6] == "Accuracy/Omission" for line in omissions)
+    Path("b").write_text("He saw it.\nIt rained.\n", encoding="utf-8")
+    assert main(["compare", "-t", "a", "b", "-s", "s", "--by", "errors", "--to_json", "c.json", *model]) == 0
+    decided = json.loads(Path("c.json").read_text(encoding="utf-8"))["segments"][1]["pairs"][0]
+    assert decided["better"] in ("a", "b") and decided["difference"] is not None
+    assert results("c.json").segments[1].verdicts[0].better == decided["better"]
 
 
 @pytest.mark.usefixtures("texts")

@@ -81,8 +81,14 @@ def save_scorer(folder: Path, tokenizer: PreTrainedTokenizerFast, targets: Mappi
     return folder
 
 
-def add_reader(base: Path, tokenizer: PreTrainedTokenizerFast, folder: Path) -> Path:
-    """A copy of the checkpoint `base` in `folder`, with a reader of sources that counts half as much."""
+MISSING = Calibration(scale=0.5, bias=2.0)
+
+
+def add_reader(base: Path, tokenizer: PreTrainedTokenizerFast, folder: Path, *, gaps: bool = False) -> Path:
+    """A copy of the checkpoint `base` in `folder`, with a reader of sources that counts half as much.
+
+    gaps: it has a gap head, whose logits `MISSING` calibrates.
+    """
     shutil.copytree(base, folder)
     loaded = files.load(folder)
     source = SourceReader(
@@ -93,13 +99,16 @@ def add_reader(base: Path, tokenizer: PreTrainedTokenizerFast, folder: Path) -> 
         alone=Mixing(model=0.5, reader=2.0, bias=0.0),
         preference=0.5,
         languages=["de"],
+        missing=MISSING if gaps else None,
     )
+    head = {"gap_head": {"forms": loaded.config["pronouns"], "dropout": 0.1}} if gaps else {}
     config = {
         **{key: value for key, value in loaded.config.items() if key not in ("pair_head", "decision")},
+        **head,
         "encoder": {"model_type": "bert", "vocab_size": len(tokenizer), **SHAPE},
         "max_pieces": 160,
         "separator": True,
-        "source": source.model_dump(),
+        "source": source.model_dump(exclude_none=True),
     }
     with torch.random.fork_rng():
         torch.manual_seed(5)
