@@ -401,7 +401,8 @@ class PronounMetric:
         batch_size, docs = _checked_batch_size(batch_size), _checked_docs(docs, len(left))
         seed = _seed(seed)
         units: Sequence[Hashable] = [None] * len(left) if docs is None else docs
-        compared, counts = self._comparison(by, tie), Counts()
+        sourced = any(text.source is not None for text in (*left, *right))
+        compared, counts = self._comparison(by, tie, sourced=sourced), Counts()
         pairs = list(zip(left, right, strict=True))
         if context == "respective":
             size, given = 2, chain.from_iterable(pairs)
@@ -445,7 +446,7 @@ class PronounMetric:
         """
         corpus = _read_files([a, b], reference, source, docids)
         kind, batch_size, seed = self._kind(corpus, context, CROSSED), _checked_batch_size(batch_size), _seed(seed)
-        compared, counts = self._comparison(by, tie), Counts()
+        compared, counts = self._comparison(by, tie, sourced=corpus.has_source), Counts()
         decisions, texts, docs = [], [], []
         with tqdm(total=corpus.segments * texts_per_row(corpus, kind), unit=" texts", disable=not progress) as bar:
             stream = partial(self.stream, batch_size=batch_size, counts=counts, advance=bar.update)
@@ -459,15 +460,14 @@ class PronounMetric:
         outcome, names = compared.outcome(seed=seed), (corpus.systems[0], corpus.systems[1])
         return Comparison(tuple(decisions), outcome, counts, signature, tuple(texts), tuple(docs), names)
 
-    def _comparison(self, by: str | None, tie: float | Literal["auto"]) -> PairwiseComparison:
-        """A comparison without segments yet; arguments as for `compare`."""
-        by, threshold = self._decision(by, tie)
-        return PairwiseComparison(tie=threshold, by=by)
+    def _comparison(self, by: str | None, tie: float | Literal["auto"], *, sourced: bool) -> PairwiseComparison:
+        """A comparison without segments yet; arguments as for `compare`.
 
-    def _decision(self, by: str | None, tie: float | Literal["auto"]) -> tuple[str, float]:
-        """What decides and the tie threshold; None and "auto" are those of the checkpoint."""
-        by = decision_of(self.config, by, name=self.name)
-        return by, tie_threshold(self.config, name=self.name, by=by) if tie == "auto" else _checked_tie(tie)
+        sourced: the texts have sources, with which another number may decide. A tie of "auto" is the checkpoint's.
+        """
+        by = decision_of(self.config, by, name=self.name, reader=self.reader if sourced else None)
+        threshold = tie_threshold(self.config, name=self.name, by=by) if tie == "auto" else _checked_tie(tie)
+        return PairwiseComparison(tie=threshold, by=by)
 
     def _texts(self, records: Iterable[Mapping[str, Any]]) -> list[Text]:
         return [

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import yaml
 
+from pronmetric.checkpoint.locate import CONFIG
 from pronmetric.checkpoint.model_config import FORMAT, KEYS, LARGEST, WITH_PROBABILITIES, Model, Target
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import DECISIONS, ERRORS, PREFERENCE, SCORE
@@ -75,12 +76,16 @@ def tie_threshold(config: Mapping[str, Any], *, name: str, by: str = SCORE) -> f
     return float(threshold)
 
 
-def decision_of(config: Mapping[str, Any], by: str | None, *, name: str) -> str:
+def decision_of(config: Mapping[str, Any], by: str | None, *, name: str, reader: Path | None = None) -> str:
     """What decides a comparison: `by`, one of `DECISIONS`; None is the key `decision` of the config, else "score".
+
+    reader: the folder of the reader whose sources count, which may name another decision; None without sources.
 
     Raises:
         PronmetricError: the checkpoint `name` has no such number, or there is none.
     """
+    if by is None and reader is not None:
+        by = (read(reader / CONFIG).get("source") or {}).get(DECISION)
     by = config.get(DECISION, SCORE) if by is None else by
     if by not in DECISIONS:
         raise PronmetricError(f"expected a decision by {', '.join(DECISIONS)}, got {by!r}")

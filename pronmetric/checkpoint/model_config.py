@@ -137,7 +137,8 @@ class SourceReader(SourceRows):
 
     model: hash of the weights that it is for. in_context, alone: how its logits join theirs, for texts with a context
     and without one. preference: share of the change of a pronoun's logit that a pair head's preference takes. missing:
-    of the logits of its gap head; None without one.
+    of the logits of its gap head; None without one. decision: what decides between texts with sources; None: what
+    decides without.
     """
 
     model: str
@@ -145,6 +146,7 @@ class SourceReader(SourceRows):
     alone: Mixing
     preference: Weight
     missing: Calibration | None = None
+    decision: Decision | None = None
 
 
 class Target(Record):
@@ -257,7 +259,7 @@ class Model(Settings):
         pair = {} if self.pair_head is None else {"pair_head": self.pair_head.heads}
         gaps = {} if self.gap_head is None else {"gap_head": self.gap_head.forms}
         source = {
-            key: rows.model_dump(exclude={"model", "languages"})
+            key: rows.model_dump(exclude={"model", "languages", "decision"}, exclude_none=True)
             for key, rows in (("source", self.source), ("reads_source", self.reads_source))
             if rows is not None
         }

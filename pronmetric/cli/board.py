@@ -118,7 +118,7 @@ def run_build(task: BuildFlags) -> None:
         uses=uses,
         seed=task.seed,
         language=metric.language,
-        decision=choose_decision(None, model, config),
+        decision=choose_decision(None, model, config, sourced=True),
     )
     site = Site(Path(task.output), settings)
     for testset in testsets:

@@ -133,7 +133,7 @@ def run(task: CheckFlags) -> int:
         texts = replace(texts, translations=[*(texts.translations or ()), task.baseline])
     corpus = read_corpus(texts, model, note)
     config = load_config(model)
-    choose_decision(task.by, model, config)
+    choose_decision(task.by, model, config, sourced=corpus.has_source)
     kind = context_of(corpus, config, texts, model, note, alone=RESPECTIVE if task.baseline is None else CROSSED)
     scoring = ScoringRun(model, task.out, note)
     size = scoring.metric.context_size

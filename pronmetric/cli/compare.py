@@ -96,12 +96,12 @@ def run(task: CompareFlags) -> None:
     flags.check_targets(texts, model, out)
     if texts.translations is not None:
         _need_two(texts.translations, "name them after -t")
-    threshold = tie_threshold(task.tie, model, by=task.by)
     note = out.notes()
     corpus = read_corpus(texts, model, note)
     _need_two(corpus.systems, "give more --systems")
     config = load_config(model)
-    by = choose_decision(task.by, model, config)
+    by = choose_decision(task.by, model, config, sourced=corpus.has_source)
+    threshold = tie_threshold(task.tie, model, by=by)
     kind = context_of(corpus, config, texts, model, note, alone=CROSSED)
     scoring = ScoringRun(model, out, note)
 

@@ -23,6 +23,7 @@ from pronmetric.cli.run import (
 )
 from pronmetric.data.arrow import PEOPLE_SPLITS
 from pronmetric.errors import InputError, PronmetricError
+from pronmetric.eval.decision import SCORE
 from pronmetric.eval.detection import THRESHOLD
 from pronmetric.eval.resampling import MINIMUM
 from pronmetric.lab.human import judged_pairs, pair_accuracy, pair_evaluation, pair_sets, people
@@ -221,13 +222,14 @@ def _evaluate_pairs(task: EvaluateFlags, note: Notes) -> None:
         raise PronmetricError("--threshold needs labelled pronouns, these are pairs of texts")
     config = None if task.scores is not None else load_config(task.model)
     _note_english_figures(config, note)
-    threshold = None if task.tie is None else tie_threshold(task.tie, task.model, by=task.by)
     seen = _read_seen(task.seen, config, note)
     pairs = _read_pairs(task, config, note)
     if config is None:
         context = task.context or COMMON
     else:
         context = choose_context(task.context, config, COMMON, note)
+    by = _decision(pairs, config, context, task)
+    threshold = None if task.tie is None else tie_threshold(task.tie, task.model, by=by)
     settings = Settings(
         seed=task.seed,
         tie_threshold=threshold,
@@ -240,7 +242,7 @@ def _evaluate_pairs(task: EvaluateFlags, note: Notes) -> None:
         assert task.scores is not None
         scores = Scores(_read_scores(pairs, task.scores), scored_by=task.scores)
     else:
-        scores = _score_pairs(pairs, config, threshold, context, task, note)
+        scores = _score_pairs(pairs, config, by, threshold, context, task, note)
     note.begin()
     if task.save_scores is not None:
         with targets.AtomicFile(task.save_scores) as file:
@@ -351,12 +353,19 @@ def _ask_endpoint(pairs: PairSet, context: str, task: EvaluateFlags, note: Notes
     return {f"{asked.model}, asked": dict(zip((pair.id for pair in pairs), found.points, strict=True))}
 
 
+def _decision(pairs: PairSet, config: Config | None, context: str, task: EvaluateFlags) -> str:
+    """What decides (--by). Scores in a file are of no model here: only a threshold of "auto" depends on it."""
+    if config is None and not isinstance(task.tie, str):
+        return SCORE
+    sourced = any(text.source is not None for text in pairs.texts(context, seed=task.seed))
+    return choose_decision(task.by, task.model, load_config(task.model) if config is None else config, sourced=sourced)
+
+
 def _score_pairs(
-    pairs: PairSet, config: Config, threshold: float | None, context: str, task: EvaluateFlags, note: Notes
+    pairs: PairSet, config: Config, by: str, threshold: float | None, context: str, task: EvaluateFlags, note: Notes
 ) -> Scores:
     """The model's numbers that decide (--by)."""
     dataset = task.texts.dataset
-    by = choose_decision(task.by, task.model, config)
     size = config["context_size"] if dataset is not None else None  # other pairs contain their context
     texts = list(pairs.texts(context, seed=task.seed))
     named = {dataset or task.pairs or "": (text.text for text in texts)}

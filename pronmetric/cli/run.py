@@ -60,8 +60,8 @@ def _locate(model: ModelFlags) -> locate.Location:
     return locate.locate(model.model, allow_network=model.allow_network, storage=model.model_storage_path)
 
 
-def tie_threshold(tie: float | str, model: ModelFlags, *, by: str | None) -> float:
-    """The tie threshold; "auto" is that of the checkpoint for what decides; by None: what its config names.
+def tie_threshold(tie: float | str, model: ModelFlags, *, by: str) -> float:
+    """The tie threshold; "auto" is that of the checkpoint for what decides.
 
     Raises:
         PronmetricError: there is no such checkpoint, or it has no tie threshold.
@@ -70,17 +70,19 @@ def tie_threshold(tie: float | str, model: ModelFlags, *, by: str | None) -> flo
         return tie
     place = _locate(model)
     config = checkpoint_config.read(place.folder / locate.CONFIG)
-    decision = checkpoint_config.decision_of(config, by, name=place.name)
-    return checkpoint_config.tie_threshold(config, name=place.name, by=decision)
+    return checkpoint_config.tie_threshold(config, name=place.name, by=by)
 
 
-def choose_decision(by: str | None, model: ModelFlags, config: Mapping[str, Any]) -> str:
+def choose_decision(by: str | None, model: ModelFlags, config: Mapping[str, Any], *, sourced: bool) -> str:
     """What decides between two texts: `by` (--by), else what the checkpoint's config names.
+
+    sourced: the texts have sources, with which the checkpoint's reader, if it counts, may name another number.
 
     Raises:
         PronmetricError: the checkpoint does not give it.
     """
-    return checkpoint_config.decision_of(config, by, name=model.model or locate.DEFAULT)
+    reader = locate.reader_of(_locate(model).folder) if sourced and not model.no_source else None
+    return checkpoint_config.decision_of(config, by, name=model.model or locate.DEFAULT, reader=reader)
 
 
 def load_language(model: ModelFlags) -> Language:

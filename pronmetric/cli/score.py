@@ -151,7 +151,7 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
     tallies = [SystemTally(name, references) for name in corpus.systems]
     size = scoring.metric.context_size
     columns = write.score_columns(references, baselines)
-    decision = write.decision_entry(choose_decision(None, model, config), TIE_THRESHOLD)
+    decision = write.decision_entry(choose_decision(None, model, config, sourced=corpus.has_source), TIE_THRESHOLD)
     say = output.Lines(out.to_json, out.to_tsv, out.to_mqm)
     with (
         Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=columns) as writer,

@@ -108,7 +108,8 @@ class Service:
             if one.id != other.id:
                 ids = f"{text_of_id(one.id)} and {text_of_id(other.id)}"
                 raise PronmetricError(f"record {number} has the ids {ids} in a and b: expected the same id")
-        by = decision_of(self.metric.config, asked.by, name=self.metric.name)
+        reader = self.metric.reader if sourced else None
+        by = decision_of(self.metric.config, asked.by, name=self.metric.name, reader=reader)
         pairs = AllPairs(_SYSTEMS, (), tie=asked.tie, by=by)
         crossed = [text for row in rows for text in crossed_texts(*zip(*map(_columns, row), strict=True))]
         segments: list[dict[str, Any]] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,6 +46,11 @@ class Corpus:
     references: tuple[str, ...]
     rows: Callable[[], Iterator[Row]]
     source_language: str | None = None
+
+    @property
+    def has_source(self) -> bool:
+        """Whether its rows have a source."""
+        return any(row.source is not None for row in islice(self.rows(), 1))
 
     def averaged_references(self, kind: str) -> tuple[str, ...]:
         """The references over whose contexts scores are averaged; none if there is only one context."""

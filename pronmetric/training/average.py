@@ -156,7 +156,7 @@ def average_readers(
     config = source_reader.with_mixing({**first.config, "training": training}, mixed, model=english.hash)
     locate.refuse_taken(out)  # may have been created by another process
     files.copy(folders[0], out)
-    digest = source_reader.save(out, scorer.cpu(), first.pieces, config, half=half, bits=bits)
+    digest = source_reader.save(out, scorer.cpu(), first.pieces, config, half=half, bits=bits, data=data, show=True)
     return Result(out, digest, mixed.figures, None)
 
 

@@ -8,12 +8,14 @@ from typing import Any
 
 from pronmetric.checkpoint import locate
 from pronmetric.checkpoint.model_config import SourceReader
+from pronmetric.scoring.judged import MARKED, MENDED
 from pronmetric.training import recipe
 from pronmetric.training.card import table
 from pronmetric.training.fit import EXPORT
 from pronmetric.training.source_data import RATE, WITH_SOURCE
 from pronmetric.training.source_mixing import REPLACED
 
+PEOPLE = "people/"  # the figures on what people marked
 INITIAL = "initial"  # the key of a reader's record of training with that of the reader it began with
 _KINDS = {REPLACED: "references with a pronoun replaced", "noisy": "R vs R'", "system": "R vs S"}
 
@@ -26,7 +28,10 @@ def card(config: Mapping[str, Any], *, weights: str) -> str:
         weights: first 8 hex digits of the weights' SHA-256.
     """
     source, training = SourceReader.model_validate(config["source"]), config["training"]
-    sections = _head(source, weights), _figures(source, training.get("figures", {})), _limits(source), _made(training)
+    figures = training.get("figures", {})
+    sections = [_head(source, weights), _figures(source, figures), _limits(source), _made(training)]
+    if any(name.startswith(PEOPLE) for name in figures):
+        sections.insert(1, _people(figures, training.get("decision"), training.get("decision_pairs", {}), source))
     return "\n\n".join(sections) + "\n"
 
 
@@ -36,6 +41,44 @@ def _head(source: SourceReader, weights: str) -> str:
 Reads the source of a translation into English together with the translation, and changes the probability of each
 pronoun by what the source says. Weights `{weights}`, for the checkpoint with the weights `{source.model}`. It is used
 wherever a text has a source (`-s`), unless `--no-source` is given."""
+
+
+def _people(
+    figures: Mapping[str, float],
+    decision: Mapping[str, Mapping[str, float]] | None,
+    pairs: Mapping[str, int],
+    source: SourceReader,
+) -> str:
+    """The figures on what people marked in development texts."""
+    sets = sorted(
+        {name.split("_", 1)[1] for name in figures if name.startswith((f"{PEOPLE}model_", f"{PEOPLE}missing_"))}
+    )
+    rows = [
+        [said, *_cells(figures, *(f"{kind}{end}" for kind in ("model", "mixed", "missing")), of=PEOPLE)]
+        for said, end in [("all", ""), *((name, f"_{name}") for name in sets)]
+    ]
+    told = f"""## What people marked (development)
+
+Area under the ROC curve in percent, of the pronouns that one rater or more marked or a post-editor changed, and of the
+gaps into which a post-editor put a pronoun; 50 is chance. The weights of the source were fitted on these texts.
+
+{_table(["", "the checkpoint alone", "with the source", "missing pronouns"], rows)}"""
+    if not decision:
+        return told
+    kinds = dict.fromkeys(name for each in decision.values() for name in each)
+    lines = [[name, *(_share(each.get(name)) for each in decision.values())] for name in kinds]
+    mended, marked = (pairs.get(kind, 0) for kind in (MENDED, MARKED))
+    return f"""{told}
+
+Accuracy in percent with the source, on {mended} pairs of a post-edited text with its pronouns mended and the text, and
+on {marked} pairs of two systems' translations, in one of which raters marked fewer pronouns; by whether the better text
+has more, as many or fewer pronouns. With a source `{source.decision}` decides.
+
+{table(["", *decision], lines)}"""
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f}"
 
 
 def _figures(source: SourceReader, figures: Mapping[str, float]) -> str:
@@ -63,9 +106,8 @@ def _pair_figures(kind: str) -> tuple[str, str]:
     return f"preference_{kind}", f"preference_{kind}_source"
 
 
-def _cells(figures: Mapping[str, float], *names: str) -> list[str]:
-    values = [figures.get(f"development/{name}") for name in names]
-    return ["-" if value is None else f"{100 * value:.1f}" for value in values]
+def _cells(figures: Mapping[str, float], *names: str, of: str = "development/") -> list[str]:
+    return [_share(figures.get(f"{of}{name}")) for name in names]
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -78,7 +120,6 @@ def _limits(source: SourceReader) -> str:
 
 - Trained on sources in {", ".join(source.languages)}. It also reads sources in other languages, which no figure here
   is of.
-- The figures are of replaced pronouns and of references, not of people's judgements.
 - It reads a sentence with at most {source.context} pieces of the English context and {source.before} of the source
   before it."""
 

@@ -113,7 +113,7 @@ def _round_reader(loaded: Checkpoint, out: Path, *, bits: int, data: Path | None
         )
         training = {**config["training"], "figures": {**config["training"].get("figures", {}), **mixed.figures}}
         config = source_reader.with_mixing({**config, "training": training}, mixed, model=english.hash)
-    source_reader.save(out, loaded.model, loaded.pieces, config, half=True, bits=bits)
+    source_reader.save(out, loaded.model.cpu(), loaded.pieces, config, half=True, bits=bits, data=data, show=True)
 
 
 def _calibrated(loaded: Checkpoint, config: dict[str, Any], data: Path) -> dict[str, Any]:

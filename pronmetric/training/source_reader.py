@@ -26,7 +26,7 @@ from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.targets import AtomicFile
-from pronmetric.training import reader_card, run, source_mixing
+from pronmetric.training import people_decision, reader_card, run, source_mixing
 from pronmetric.training import teacher as teachers
 from pronmetric.training.batches import Labelled
 from pronmetric.training.calibrate import natural_rate
@@ -185,7 +185,16 @@ def train(
     }
     config = {**described.model_copy(update={"source": source}).to_config(), "training": record}
     files.copy(model, out / EXPORT)
-    digest = save(out / EXPORT, scorer.cpu(), trained.start.pieces, config, half=settings.half, bits=options.bits)
+    digest = save(
+        out / EXPORT,
+        scorer.cpu(),
+        trained.start.pieces,
+        config,
+        half=settings.half,
+        bits=options.bits,
+        data=folder.path,
+        show=settings.trainer.progress,
+    )
     return Result(out / EXPORT, digest, figures, None)
 
 
@@ -277,11 +286,28 @@ def with_mixing(config: Mapping[str, Any], mixed: source_mixing.Mixed, *, model:
 
 
 def save(
-    checkpoint: Path, scorer: PronounScorer, pieces: Pieces, config: Mapping[str, Any], *, half: bool, bits: int | None
+    checkpoint: Path,
+    scorer: PronounScorer,
+    pieces: Pieces,
+    config: Mapping[str, Any],
+    *,
+    half: bool,
+    bits: int | None,
+    data: Path | None,
+    show: bool,
 ) -> str:
-    """Write a reader and its card into the folder of its checkpoint, and return its hash."""
+    """Write a reader and its card into the folder of its checkpoint, and return its hash.
+
+    data: the prepared folder on whose texts that people judged it is chosen what decides; None: as in `config`. show:
+    the progress on stderr.
+    """
     folder = checkpoint / locate.READER
     digest = files.save(folder, scorer, pieces, config, half=half, bits=bits)
+    choice = None if data is None else people_decision.choose(checkpoint, data, show=show)
+    if choice is not None:
+        training = {**config["training"], "decision": choice.accuracy, "decision_pairs": choice.pairs}
+        config = {**config, "source": {**config["source"], "decision": choice.by}, "training": training}
+        files.write_config(folder, config)
     with AtomicFile(folder / locate.CARD) as file:
         file.write(reader_card.card(config, weights=digest))
     return digest

@@ -1,0 +1,62 @@
+"""Texts that people judged as texts to score, and the pairs of them of which one is better by what people said."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from pronmetric.schema import JudgedText
+from pronmetric.text.context import NONE, Source, Text, join
+
+MENDED, MARKED = "mended", "marked"
+_GAP = 0.5  # least difference of the marks of a rater between two systems' texts of a pair
+
+
+class Pair(NamedTuple):
+    """Two texts, by their numbers in what `to_score` gives.
+
+    kind: "mended" (a text with all corrections of its pronouns, and the text) or "marked" (two systems' translations of
+    one source, of which raters marked fewer pronouns in the better one).
+    """
+
+    kind: str
+    better: int
+    worse: int
+
+
+def to_score(texts: Sequence[JudgedText], context: str) -> list[Text]:
+    """What is scored: each text, then the mended one where there is one; in its own context or none."""
+    scored = []
+    for one in texts:
+        before = "" if context == NONE else join(one.context)
+        source = Source(one.source, () if context == NONE else one.source_context) if one.source else None
+        scored.append(Text(before, one.text, source))
+        if one.mended:
+            scored.append(Text(before, one.mended, source))
+    return scored
+
+
+def pairs(texts: Sequence[JudgedText]) -> list[Pair]:
+    """The pairs among judged texts."""
+    found, number = list[Pair](), 0
+    of_source = defaultdict[tuple[str, ...], list[tuple[int, JudgedText]]](list)
+    for one in texts:
+        if one.mended:
+            found.append(Pair(MENDED, number + 1, number))
+        if one.kind == "marks":
+            of_source[one.testset, one.lp, one.doc, one.source].append((number, one))
+        number += 1 + bool(one.mended)
+    for group in of_source.values():
+        for (first, a), (second, b) in combinations(group, 2):
+            difference = _marks(a) - _marks(b)
+            if abs(difference) >= _GAP:
+                found.append(Pair(MARKED, *((first, second) if difference < 0 else (second, first))))
+    return found
+
+
+def _marks(text: JudgedText) -> float:
+    """The number of marks of pronouns and of gaps that a rater made, on average."""
+    marks = [each.marked_by for each in text.pronouns] + [each.marked_by for each in text.gaps]
+    return sum(map(len, marks)) / len(text.raters)
