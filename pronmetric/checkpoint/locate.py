@@ -13,7 +13,6 @@ from pronmetric.errors import InputError, PronmetricError
 DEFAULT = "default"
 ALIASES = {DEFAULT: "base"}  # other names of checkpoints; a signature never has them
 REPOSITORY = ("small", "multilingual")  # checkpoints of the repository, which an installation may lack
-READERS = ("base",)  # checkpoints whose reader of sources is in the repository, which an installation may lack
 CONFIG, CARD = "config.yaml", "README.md"
 READER = "source"  # the folder of the reader of sources, in that of its checkpoint
 
@@ -66,11 +65,6 @@ def name_of(folder: Path) -> str:
 def reader_of(folder: Path) -> Path | None:
     """The folder of the reader of sources of the checkpoint in `folder`; None if it has none."""
     return folder / READER if (folder / READER / CONFIG).is_file() else None
-
-
-def lacks_reader(location: Location) -> bool:
-    """Whether the checkpoint has a reader of sources in the repository, but not in this installation."""
-    return location.name in READERS and reader_of(location.folder) is None
 
 
 def of_hub(model: str | Path | None) -> bool:

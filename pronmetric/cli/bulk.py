@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+from pronmetric.alignment.parallel import check_sources
 from pronmetric.bulk import cluster, inputs, rows, run, score, storage
 from pronmetric.bulk.inputs import Source, Surveyed
 from pronmetric.bulk.job import Job
@@ -24,7 +25,7 @@ from pronmetric.checkpoint import locate
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags
 from pronmetric.cli.parser import Command, Flags, Group, argument, flag, number, part, switch, whole
-from pronmetric.cli.run import choose_context, load_config, load_metric
+from pronmetric.cli.run import choose_context, load_config, load_metric, source_pairs
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
 from pronmetric.output.display import visible
@@ -128,6 +129,7 @@ def run_score(task: ScoreFlags) -> None:
     planned = run.prepare(folder, surveyed, signed, rows=task.files.shard_rows)
     first = rows.first_good(Reader(sources, form), planned.shards, CHECKED_LINES)
     check_texts({"the first rows": [row.text.text for row in first]}, language, note, strict=False)
+    check_sources("the first rows", source_pairs(row.text for row in first), language, note, strict=False)
     gpus = math.ceil(task.workers.gpus_per_worker or 0)
     worker = _worker_model(model, gpus)
     scoring = Scoring(worker, context, model.batch_size, str(signed), with_source, evidence)

@@ -104,7 +104,8 @@ def source_lang_flag(group: str | None = None) -> Any:
 
 def strict_flag(group: str | None = None) -> Any:
     """The flag --strict."""
-    return switch(group=group, help="an error instead of a note where texts do not look like their language")
+    what = "texts do not look like their language, or a source cannot be right"
+    return switch(group=group, help=f"an error instead of a note where {what}")
 
 
 def precision_flag(group: str | None = None, *, gpus: bool = True) -> Any:

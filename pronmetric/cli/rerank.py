@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
+from pronmetric.alignment.parallel import check_sources
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
@@ -189,7 +190,13 @@ def _rerank(candidates: Candidates, given: Given, task: RerankFlags, note: outpu
     contexts = {NONE: [""] * len(candidates)}.get(kind)
     if kind == COMMON and reference is not None:
         contexts = list(previous(reference, docs, size=size))
-    sources = None if task.sources is None else sources_of(line_parallel(task.sources, len(candidates)), docs)
+    sources = None
+    if task.sources is not None:
+        lines = line_parallel(task.sources, len(candidates))
+        if not task.model.no_source:
+            pairs = zip(lines, (texts[0] for texts in candidates), strict=True)
+            check_sources(task.sources, pairs, load_language(task.model), note, strict=False)
+        sources = sources_of(lines, docs)
     scoring = ScoringRun(task.model, task.out, note)
 
     said = _CONTEXTS[kind].format(previous_lines(size))

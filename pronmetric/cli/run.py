@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+from pronmetric.alignment.parallel import SAMPLE, check_sources
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
 from pronmetric.cli import output
@@ -232,12 +234,17 @@ class ScoringRun:
 
 
 def read_corpus(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
-    """The corpus that the flags name; texts that do not look like the model's language are noted or refused.
+    """The corpus that the flags name; texts not in the model's language and wrong sources are noted or refused.
 
     Errors as in `text.corpus.read` and `data_prep.wmt.corpus.read`.
     """
     corpus = _read_dataset(texts, model, note) if texts.dataset is not None else _read_files(texts, note)
-    check_corpus(corpus, load_language(model), note, strict=texts.strict)
+    language = load_language(model)
+    check_corpus(corpus, language, note, strict=texts.strict)
+    if not model.no_source:
+        name = f"{texts.sources or texts.dataset}, the source of {corpus.systems[0]}"
+        pairs = ((row.source, row.texts[0]) for row in corpus.rows())
+        check_sources(name, pairs, language, note, strict=texts.strict)
     return corpus
 
 
@@ -246,17 +253,26 @@ def read_records(
 ) -> tuple[Iterator[Record], int | None, str]:
     """The records of the file `name` in the context of --context, their number if known, and this kind of context.
 
-    Errors as in `text.records.read`; texts that do not look like the model's language are noted or refused.
+    Errors as in `text.records.read`; texts not in the model's language and wrong sources are noted or refused.
     """
     # None: the checkpoint reads sources, and texts that have one are scored with it
     with_source = True if model.source_lang is not None else None if _reads_source(model) else False
     records, total = records_file.read(name, with_source=with_source)
-    records = check_records(records, total, name, load_language(model), note, strict=texts.strict)
+    language = load_language(model)
+    records = check_records(records, total, name, language, note, strict=texts.strict)
+    first = list(islice(records, SAMPLE))
+    check_sources(name, source_pairs(record.text for record in first), language, note, strict=texts.strict)
+    records = chain(first, records)
     kind = choose_context(texts.context, load_config(model), GIVEN, note)
     note.detail("context: none" if kind == NONE else "context: that of each record")
     if kind == NONE:
         records = (record._replace(text=record.text._replace(context="")) for record in records)
     return records, total, kind
+
+
+def source_pairs(texts: Iterable[Text]) -> Iterator[tuple[str | None, str]]:
+    """The source of each text, None without one, and the text."""
+    return ((None if text.source is None else text.source.text, text.text) for text in texts)
 
 
 def _read_dataset(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
@@ -313,13 +329,7 @@ def context_of(
         )
     if texts.sources is not None and not _reads_source(model):
         why = " with --no-source" if model.no_source else ": the model reads no sources"
-        if not model.no_source and locate.lacks_reader(location := _locate(model)):
-            name = location.name
-            note(
-                f"-s does not affect scores: this installation lacks the reader of sources of {name}; copy "
-                f"checkpoints/{name}/{locate.READER} of the repository of pronmetric to {location.folder}"
-            )
-        elif model.source_lang is not None:
+        if model.source_lang is not None:
             note(f"--source-lang counts missing and surplus pronouns; the source does not affect scores{why}")
         else:
             note.detail(f"-s: reports show the source; it does not affect scores{why}")

@@ -67,6 +67,10 @@ class KnownWords:
         for place, table in enumerate((self._known, self._english, self._foreign)):
             self._counts[place] += sum(word in table for word in seen_words)
 
+    def is_english(self) -> bool:
+        """Whether the texts are English without doubt, if that is the own language."""
+        return self._words >= FEWEST and self._counts[0] >= MOST_ENGLISH * self._words
+
     def doubt(self) -> str | None:
         """Why the texts do not look like the language; None where they may be in it."""
         own, words, (known, english, foreign) = self._own.code, self._words, self._counts

@@ -380,19 +380,21 @@ class Inference:
     def _with_reading(self, segment: SegmentScore, example: Example, reading: _Reading) -> SegmentScore:
         """A segment's score with what its source says.
 
-        The evidence of a pronoun is the change of its logit. The preference changes by the mean of these, times the
-        pair head's factor of a logit and the reader's share of it.
+        The evidence of a pronoun is the reader's share of its logit. The preference changes by the mean change of the
+        logits, times the pair head's factor of a logit and the reader's share of it.
         """
         if reading.missing is not None:
             segment = _with_missing(segment, self.language.words(example.text), reading.missing)
         if not segment.pronouns:
             return segment
         own = [p.score for p in segment.pronouns]
-        values = _mix(self._reader.mixing(example), own, reading.logits)
+        mixing = self._reader.mixing(example)
+        values = _mix(mixing, own, reading.logits)
         changes = logit(values, floor=_LEAST) - logit(own, floor=_LEAST)
+        evidence = np.clip(mixing.reader * reading.logits.astype(np.float64), -MOST, MOST).tolist()
         scores = tuple(
-            p._replace(score=value, probability=value, evidence=Evidence(float(np.clip(change, -MOST, MOST)), *word))
-            for p, value, change, word in zip(segment.pronouns, values, changes, reading.words, strict=True)
+            p._replace(score=value, probability=value, evidence=Evidence(said, *word))
+            for p, value, said, word in zip(segment.pronouns, values, evidence, reading.words, strict=True)
         )
         head: Any = self.replicas[0].pair_head
         preference = (

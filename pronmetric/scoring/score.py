@@ -29,9 +29,10 @@ MOST = 4.0  # log-odds of the source beyond this count as this
 class Evidence(NamedTuple):
     """What the source says about one pronoun.
 
-    log_odds: by how much it changes the pronoun's logit, above 0 where it supports the form, below 0 where it
-    contradicts it; in [-MOST, MOST]. word, start, end: the source word that decides most, its span in the source; ""
-    and -1 where it is none of this sentence.
+    log_odds: what the reader of sources adds to the pronoun's logit, its own logit times its weight: above 0 where it
+    supports the form, below 0 where it contradicts it; in [-MOST, MOST]. The checkpoint's share and the bias are not in
+    it, so that it is not the change of the logit. word, start, end: the source word that decides most, its span in the
+    source; "" and -1 where it is none of this sentence.
     """
 
     log_odds: float

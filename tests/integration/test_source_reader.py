@@ -91,7 +91,7 @@ def test_the_logit_is_the_weighted_sum_of_both(with_reader: Path, context: str) 
         both = weights[0] * before + weights[1] * logit + weights[2]
         assert p.score == p.probability == pytest.approx(1 / (1 + math.exp(-both)), abs=1e-4)
         assert p.evidence is not None
-        assert p.evidence.log_odds == pytest.approx(max(-4, min(4, both - before)), abs=1e-3)
+        assert p.evidence.log_odds == pytest.approx(max(-4, min(4, weights[1] * logit)), abs=1e-4)
         assert SOURCES[0][p.evidence.start : p.evidence.end] == p.evidence.word != ""
         changes.append(both - before)
     assert scored.score == pytest.approx(sum(p.score for p in scored.pronouns) / len(scored.pronouns))

@@ -83,12 +83,3 @@ def test_half_a_checkpoint_is_refused(kept: str, tmp_path: Path) -> None:
     (tmp_path / kept).touch()
     with pytest.raises(PronmetricError, match=r"not a checkpoint: expected a folder with "):
         locate.locate(tmp_path)
-
-
-def test_a_shipped_checkpoint_may_lack_its_reader_of_sources(tmp_path: Path) -> None:
-    name = locate.READERS[0]
-    assert locate.lacks_reader(locate.Location(name, tmp_path))
-    assert not locate.lacks_reader(locate.Location("other", tmp_path))
-    (tmp_path / locate.READER).mkdir()
-    (tmp_path / locate.READER / locate.CONFIG).touch()
-    assert not locate.lacks_reader(locate.Location(name, tmp_path))
