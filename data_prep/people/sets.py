@@ -78,7 +78,7 @@ def find(given: Sequence[str], *, target: str) -> list[PeopleSet]:
 
 
 def _file(path: Path, target: str) -> PeopleSet:
-    source = _source(path.stem, target) or _source(path.parent.name, target)
+    source = source_of(path, target)
     if source is None:
         raise InputError(
             f"data.people: the language pair is unknown: expected it in the name, such as LANG-{target}", file=path
@@ -100,6 +100,11 @@ def _folder(root: Path, target: str) -> Iterator[PeopleSet]:
         for path in here:
             if path.suffix == ".tsv" and _source(path.stem, target) is not None:
                 yield _file(path, target)
+
+
+def source_of(path: Path, target: str) -> str | None:
+    """The source language in the name of a file, or of its folder; None if neither tells it."""
+    return _source(path.stem, target) or _source(path.parent.name, target)
 
 
 def _source(name: str, target: str) -> str | None:

@@ -139,4 +139,5 @@ def _by_suspicion(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The weight of the wrong and of the right items of each distinct suspicion, the highest first."""
     values, group = np.unique(-suspicion, return_inverse=True)
-    return np.bincount(group, weights * wrong, len(values)), np.bincount(group, weights * ~wrong, len(values))
+    found, false = (np.bincount(group, weights * chosen, len(values)).astype(np.float64) for chosen in (wrong, ~wrong))
+    return found, false
