@@ -73,7 +73,9 @@ people's marks and corrections:
 post-editors changed. The metric is a further rater: it marks as many pronouns as a rater does, those that it doubts
 most; "as a rater" is the share of its marks that a given rater shares, "raters" that of the raters among each other.
 Also areas under the ROC curve (marked by one or more; by two or more), average precision, precision of the most
-doubted pronouns, and how often a text with its pronouns corrected is preferred to the text.
+doubted pronouns, and how often a text with its pronouns corrected is preferred to the text. Baselines are in the same
+tables: the form's frequency of being marked, chrF to a human translation where there is one, and the language model of
+--language_model, which doubts a form as far as it is less probable there than the most probable form.
 
 labelled pronouns:
 FILE.jsonl may also contain pronouns labelled right or wrong, as `pronmetric mqm` writes them. Reported are precision,
