@@ -21,12 +21,11 @@ from typing import Any
 
 from pronmetric.errors import InputError
 from pronmetric.lab.human import mqm
-from pronmetric.lab.human.mqm import NO_ERROR, WEIGHTS, Error, Insertion, Judgement
+from pronmetric.lab.human.mqm import NO_ERROR, OMISSION, WEIGHTS, Error, Insertion, Judgement
 from pronmetric.text import strict_json
 from pronmetric.text.lines import read_lines
 from pronmetric.text.words import Word, words
 
-OMISSION = "omission"
 _QE_COLUMNS = 9
 _JSON_KEYS = ("DOC_ID", "SEG_ID", "MT_Engine", "source", "target", "target_errors")
 _FIX = "expected a file as its owners publish it"

@@ -1,7 +1,8 @@
 """Sets of people's judgements in the files and folders of `data.people`, and which of their documents are held out.
 
-A set is a file of MQM annotations, a folder of them (JSON of medical abstracts: LANG2en/), or the post-edits of a
-folder LANG-en/ (PART.src, PART.mt, PART.pe). The language pair is in the name of the file or of its folder.
+A set is a file of MQM annotations, a folder of them (JSON of medical abstracts: LANG2en/), the post-edits of a folder
+LANG-en/ (PART.src, PART.mt, PART.pe), or a language pair of a file of error span annotation (ESA). The language pair is
+in the name of the file or of its folder; files of ESA name it themselves.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from data_prep.people import mqm, post_edits
+from data_prep.people import esa, mqm, post_edits
 from data_prep.people.texts import judged_texts
 from data_prep.splits import DEVELOPMENT, TEST, TRAIN, draw
 from pronmetric.errors import InputError
@@ -25,12 +26,16 @@ PARTS = {"train": TRAIN, "dev": DEVELOPMENT, "test": TEST}
 
 @dataclass(frozen=True, slots=True)
 class PeopleSet:
-    """Files of one set. source: its source language. parts: of post-edits, the files' names without suffixes."""
+    """Files of one set. source: its source language. parts: of post-edits, the files' names without suffixes.
+
+    spans: whether they are error span annotation.
+    """
 
     name: str
     source: str
     files: tuple[Path, ...]
     parts: tuple[Path, ...] = ()
+    spans: bool = False
 
     def id(self, target: str) -> str:
         """NAME:LP, by which settings name a set."""
@@ -42,7 +47,15 @@ class PeopleSet:
             for part in self.parts:
                 yield from post_edits.read(part, testset=self.name, source=self.source, language=language)
         else:
-            judgements = [one for path in self.files for one in mqm.read(path, tally)]
+            judgements = [
+                one
+                for path in self.files
+                for one in (
+                    esa.read(path, tally, source=self.source, target=language.code)
+                    if self.spans
+                    else mqm.read(path, tally)
+                )
+            ]
             yield from judged_texts(
                 judgements,
                 testset=self.name,
@@ -63,11 +76,12 @@ def find(given: Sequence[str], *, target: str) -> list[PeopleSet]:
     for root in map(Path, given):
         if not root.exists():
             raise InputError("no such file or folder: data.people names people's judgements", file=root)
-        found = [_file(root, target)] if root.is_file() else list(_folder(root, target))
+        found = list(_file(root, target) if root.is_file() else _folder(root, target))
         if not found:
             raise InputError(
                 f"data.people: no judgements of translations into {target}: expected MQM annotations (.tsv, .json) or "
-                "post-edits (.src, .mt, .pe), with the languages in the name of the file or its folder, such as zh-en",
+                "post-edits (.src, .mt, .pe), with the languages in the name of the file or its folder, such as zh-en, "
+                "or error span annotation (.jsonl, .json)",
                 file=root,
             )
         sets += found
@@ -77,13 +91,21 @@ def find(given: Sequence[str], *, target: str) -> list[PeopleSet]:
     return sets
 
 
-def _file(path: Path, target: str) -> PeopleSet:
-    source = _source(path.stem, target) or _source(path.parent.name, target)
+def _file(path: Path, target: str) -> Iterator[PeopleSet]:
+    if path.suffix in esa.SUFFIXES and esa.holds(path):
+        yield from _spans(path, target)
+        return
+    source = source_of(path, target)
     if source is None:
         raise InputError(
             f"data.people: the language pair is unknown: expected it in the name, such as LANG-{target}", file=path
         )
-    return PeopleSet(path.stem, source, (path,))
+    yield PeopleSet(path.stem, source, (path,))
+
+
+def _spans(path: Path, target: str) -> Iterator[PeopleSet]:
+    """A set for each source language of a file of error span annotation."""
+    return (PeopleSet(path.stem, source, (path,), spans=True) for source in esa.sources(path, target))
 
 
 def _folder(root: Path, target: str) -> Iterator[PeopleSet]:
@@ -91,7 +113,7 @@ def _folder(root: Path, target: str) -> Iterator[PeopleSet]:
         here = sorted(path for path in folder.iterdir() if path.is_file())
         source = _source(folder.name, target)
         edited = [path.with_suffix("") for path in here if path.suffix == ".mt"]
-        segments = [path for path in here if path.suffix == ".json"]
+        segments = [path for path in here if path.suffix == ".json" and source is not None]
         if source is not None and edited:
             files = [part.with_name(part.name + suffix) for part in edited for suffix in post_edits.SUFFIXES]
             yield PeopleSet(folder.parent.name, source, tuple(files), tuple(edited))
@@ -99,7 +121,14 @@ def _folder(root: Path, target: str) -> Iterator[PeopleSet]:
             yield PeopleSet(folder.parent.name, source, tuple(segments))
         for path in here:
             if path.suffix == ".tsv" and _source(path.stem, target) is not None:
-                yield _file(path, target)
+                yield from _file(path, target)
+            elif path.suffix in esa.SUFFIXES and path not in segments and esa.holds(path):
+                yield from _spans(path, target)
+
+
+def source_of(path: Path, target: str) -> str | None:
+    """The source language in the name of a file, or of its folder; None if neither tells it."""
+    return _source(path.stem, target) or _source(path.parent.name, target)
 
 
 def _source(name: str, target: str) -> str | None:

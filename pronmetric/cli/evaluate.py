@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import flags, output
+from pronmetric.cli import people as people_runs
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, number, part
+from pronmetric.cli.people import GROUP, Measurement, PeopleFlags
 from pronmetric.cli.run import (
     ScoringRun,
     choose_context,
@@ -72,7 +74,9 @@ people's marks and corrections:
 post-editors changed. The metric is a further rater: it marks as many pronouns as a rater does, those that it doubts
 most; "as a rater" is the share of its marks that a given rater shares, "raters" that of the raters among each other.
 Also areas under the ROC curve (marked by one or more; by two or more), average precision, precision of the most
-doubted pronouns, and how often a text with its pronouns corrected is preferred to the text.
+doubted pronouns, and how often a text with its pronouns corrected is preferred to the text. Baselines are in the same
+tables: the form's frequency of being marked, chrF to a human translation where there is one, and the language model of
+--language_model, which doubts a form as far as it is less probable there than the most probable form.
 
 labelled pronouns:
 FILE.jsonl may also contain pronouns labelled right or wrong, as `pronmetric mqm` writes them. Reported are precision,
@@ -152,6 +156,7 @@ class EvaluateFlags(Flags):
         help="labelled pronouns: a score below X predicts a wrong pronoun (default: 0.5)",
     )
     model: ModelFlags = part(ModelFlags, flags.MODEL)
+    of_people: PeopleFlags = part(PeopleFlags, GROUP)
     seed: int = flags.seed_flag()
     to_json: str | None = flag(group=flags.OUTPUT, metavar="FILE", help="write all figures and the scores of each pair")
     save_scores: str | None = flag(
@@ -161,11 +166,13 @@ class EvaluateFlags(Flags):
     strict: bool = flags.strict_flag(flags.OUTPUT)
 
     def check(self) -> None:
-        """Refuse both inputs or none, and flags of a model with --scores."""
+        """Refuse both inputs or none, flags of people's marks without them, and flags of a model with --scores."""
         if (self.pairs is None) == (self.texts.dataset is None):
             raise UsageError("give PAIRS or -d" + (", not both" if self.pairs is not None else ""))
         if self.texts.dataset is not None and self.split is not None:
             raise UsageError("--split needs a prepared folder; leave it out with -d")
+        if self.split not in PEOPLE_SPLITS and (self.of_people.plot is not None or self.of_people.also_no_source):
+            raise UsageError(f"--plot and --also_no_source go with --split {' or '.join(PEOPLE_SPLITS[1:])}")
         if (self.endpoint is None) != (self.endpoint_model is None):
             raise UsageError("give --endpoint URL and --endpoint-model NAME together")
         if self.scores is None:
@@ -201,7 +208,7 @@ class PronounScores(NamedTuple):
 def run(task: EvaluateFlags) -> None:
     """Evaluate the metric on pairs or on labelled pronouns."""
     read = (task.pairs, task.scores, task.against, task.seen, task.texts.wmt_dir, task.model.model, task.language_model)
-    targets.check((task.to_json, task.save_scores), read=read)
+    targets.check((task.to_json, task.save_scores, task.of_people.plot), read=read)
     note = task.out.notes()
     if task.split in PEOPLE_SPLITS:
         _evaluate_people(task, note)
@@ -437,7 +444,6 @@ def _evaluate_people(task: EvaluateFlags, note: Notes) -> None:
         "--save_scores": task.save_scores,
         "--by": task.by,
         "--also": task.also,
-        "--language_model": task.language_model,
         "--endpoint": task.endpoint,
         "--tie": task.tie,
         "--seen": task.seen,
@@ -447,42 +453,24 @@ def _evaluate_people(task: EvaluateFlags, note: Notes) -> None:
     assert task.pairs is not None and task.split is not None  # checked by `EvaluateFlags.check`
     if extra := [name for name, value in given.items() if value is not None]:
         raise InputError(f"{task.split} holds people's marks: leave out {' and '.join(extra)}", file=task.pairs)
+    flags.check_plot(task.of_people.plot)
     config = load_config(task.model)
-    if not checkpoint_config.has_probabilities(config):
-        raise PronmetricError("this checkpoint's scores are no probabilities, which people's marks are compared with")
-    judged = people.read(task.pairs, task.split)
-    context = choose_context(task.context, config, COMMON, note)
-    texts = people.to_score(judged, context)
-    scoring = ScoringRun(task.model, task.out, note)
-    with scoring.progress(len(texts)):
-        pronouns, pairs = people.items(judged, scoring.stream(texts))
-    rates = people.form_rates(people.read(task.pairs, PEOPLE_SPLITS[0]))
-    found = {name: people.figures(part, seed=task.seed) for name, part in people.parts(pronouns).items()}
-    found[people.FORM] = people.figures(people.by_form(pronouns, rates), seed=task.seed)
-    forms = {name: people.figures(part, seed=task.seed, draws=0) for name, part in people.forms(pronouns).items()}
-    mended = people.pair_figures(pairs) if pairs else None
-    signature = scoring.sign(context, seed=task.seed)
-    output.write_json(
-        task.to_json,
-        {
-            "input": task.pairs,
-            "split": task.split,
-            "signature": signature,
-            "context": context,
-            "counts": counts_entry(scoring.counts),
-            "pronouns": {name: plain(one) for name, one in found.items()},
-            "forms": {name: plain(one) for name, one in forms.items()},
-            "pairs": None if mended is None else plain(mended),
-        },
+    people_runs.require_probabilities(config)
+    rates = people.form_rates(people.read(task.pairs, PEOPLE_SPLITS[0], needed=False))
+    in_training = (people_runs.IN_TRAINING, lambda items: people.by_form(items, rates))
+    measurement = Measurement(
+        judged=people.read(task.pairs, task.split),
+        title=f"{task.pairs}, {task.split}",
+        by_form=in_training if len(rates) > 1 else (people_runs.ELSEWHERE, people.by_form_elsewhere),
+        model=task.model,
+        out=task.out,
+        wish=task.of_people,
+        language_model=task.language_model,
+        seed=task.seed,
     )
-    documents = f"intervals resample {found[people.ALL].documents} documents"
-    print(f"{task.pairs}, {task.split}; context {context}; in percent; {documents}")
-    print(people.format_items(found))
-    print("\n" + people.format_items(forms))
-    if mended is not None:
-        print("\n" + people.format_pairs(mended))
-    note.lengths(scoring.counts)
-    note(f"signature: {signature}")
+    tables, figures = people_runs.measure(measurement, choose_context(task.context, config, COMMON, note), note)
+    output.write_json(task.to_json, {"input": task.pairs, "split": task.split, **figures})
+    print(tables)
 
 
 def _refuse_pair_flags(task: EvaluateFlags, file: str) -> None:

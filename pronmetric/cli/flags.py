@@ -30,7 +30,7 @@ from pronmetric.cli.parser import (
     switch,
     whole,
 )
-from pronmetric.errors import InputError
+from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import DECISIONS
 from pronmetric.eval.resampling import SEED
 from pronmetric.output import targets
@@ -337,6 +337,16 @@ def check_targets(texts: TextFlags, model: ModelFlags, out: OutputFlags) -> None
     """Refuse an output file that cannot be written or is also an input, before any work."""
     lines = [*(texts.translations or ()), *(texts.references or ()), texts.sources, texts.docids, texts.jsonl]
     targets.check((out.to_json, out.to_tsv, out.to_mqm), read=[*lines, texts.wmt_dir, model.model])
+
+
+def check_plot(name: str | None) -> None:
+    """Refuse a file of --plot whose kind its name does not tell.
+
+    Raises:
+        PronmetricError: it ends neither in .png nor in .svg.
+    """
+    if name is not None and Path(name).suffix not in (".png", ".svg"):
+        raise PronmetricError(f"--plot {name}: expected a name that ends in .png or .svg")
 
 
 def parse_tie(text: str) -> float | str:

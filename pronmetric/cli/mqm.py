@@ -1,21 +1,28 @@
-"""`pronmetric mqm`: MQM annotations as judged pairs and as labelled pronouns."""
+"""`pronmetric mqm`: MQM annotations as judged pairs and labelled pronouns, and how a checkpoint agrees with them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import IO
 
-from pronmetric.cli import output
+from pronmetric.cli import flags
+from pronmetric.cli import people as people_runs
+from pronmetric.cli.flags import ModelFlags, OutputFlags
+from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, part, switch, whole
+from pronmetric.cli.people import Measurement, PeopleFlags
+from pronmetric.cli.run import choose_context, load_config, load_language
 from pronmetric.errors import PronmetricError
-from pronmetric.lab.human import mqm
+from pronmetric.lab.human import mqm, people
 from pronmetric.lab.human.judged_pairs import to_line
 from pronmetric.lab.human.mqm import Judgement
 from pronmetric.output import targets
 from pronmetric.pronouns import languages
 from pronmetric.pronouns.known_words import check_texts
 from pronmetric.text import strict_json
+from pronmetric.text.context import COMMON
 
 DESCRIPTION = """Extracts pronoun errors from an MQM annotation file, as judged pairs of texts or as labelled
 pronouns. The file is in Marot format (TSV: system, doc, seg_id or docSegId, rater, source, target, category, severity;
@@ -26,7 +33,9 @@ spelling, locale and source are excluded.
 
 --pairs writes pairs of two systems' translations of a segment that the same rater annotated. A rater votes for the text
 with the lower penalty: the sum of its pronoun errors, minor 1, major 5, critical 10; equal penalties are a tie.
---pronouns writes each pronoun of each annotated text, labelled wrong if it is in a pronoun error, else right."""
+--pronouns writes each pronoun of each annotated text, labelled wrong if it is in a pronoun error, else right.
+--evaluate scores the texts with --model, and measures how it agrees with the raters, as `pronmetric evaluate` does on
+the people splits of a prepared folder."""
 EPILOG = """Read the pairs with `pronmetric agree` or `pronmetric evaluate`, the pronouns with `pronmetric evaluate`.
 Pairs without a pronoun error are left out unless --all is given, because they are ties by definition. The context is
 the two preceding segments in the text of --reference.
@@ -36,10 +45,18 @@ another number of fields than the header, without a rater, by an automatic rater
 whose text is not that of most raters. If a row of a rater's annotation of a text is not used, none of its rows is.
 --strict refuses the file instead, with the line. Differences in spaces and quotes of CSV are accepted.
 
+--evaluate reads each translation with its source, in the context of the system's own previous translations; --reference
+is that of pairs and pronouns. An error that a rater marked in a text of their own is carried over to the translation
+where it has a place there, so that fewer rows are left out. The figures are explained in `pronmetric evaluate --help`.
+Prepared folders count marks of at most two words: --longest 2 gives the same marks.
+
 examples:
   pronmetric mqm mqm_ted_zhen.tsv --pairs pairs.jsonl --pronouns pronouns.jsonl
-  pronmetric mqm mqm_ted_zhen.tsv --pairs close.jsonl --other-words 2"""
+  pronmetric mqm mqm_ted_zhen.tsv --pairs close.jsonl --other-words 2
+  pronmetric mqm mqm_ted_zhen.tsv --evaluate --longest 2 --plot raters.svg"""
 Context = Mapping[tuple[str, int], tuple[str, ...]]
+EVALUATION = "evaluation"
+UNDETERMINED = "und"  # ISO 639-2
 
 
 class PairFlags(Flags):
@@ -73,22 +90,49 @@ class MqmFlags(Flags):
         metavar="N",
         help="maximum number of words of an error span (default: %(default)s)",
     )
-    to_json: str | None = flag(metavar="FILE", help="write all counts as JSON, with the rows left out by kind")
-    quiet: bool = switch(help="no notes on stderr")
+    to_json: str | None = flag(
+        metavar="FILE", help="write all counts as JSON, with the rows left out by kind, and the figures of --evaluate"
+    )
+    out: OutputFlags = part(OutputFlags, only=flags.NOTES)
     of_pairs: PairFlags = part(PairFlags, "pairs")
+    evaluate: bool = switch(group=EVALUATION, help="score the texts, and compare what is doubted with what raters mark")
+    of_people: PeopleFlags = part(PeopleFlags, EVALUATION)
+    language_model: str | None = flag(
+        group=EVALUATION, metavar="FOLDER", help="beside a causal language model; see `pronmetric evaluate --help`"
+    )
+    model: ModelFlags = part(ModelFlags, flags.MODEL)
+    seed: int = flags.seed_flag()
 
     def check(self) -> None:
-        """Refuse a run that writes nothing, and flags of pairs without pairs."""
-        if self.pairs is None and self.pronouns is None and self.to_json is None:
-            raise UsageError("nothing to write: give --pairs, --pronouns or --to_json")
+        """Refuse a run that makes nothing, and flags of pairs and of the evaluation without these."""
+        if self.pairs is None and self.pronouns is None and self.to_json is None and not self.evaluate:
+            raise UsageError("nothing to write: give --pairs, --pronouns, --to_json or --evaluate")
+        given = {
+            "--model": self.model.model,
+            "--lang": self.model.lang,
+            "--allow_network": self.model.allow_network or None,
+            "--batch_size": self.model.batch_size,
+            "--gpus": self.model.gpus,
+            "--precision": self.model.precision,
+            "--no_source": self.model.no_source or None,
+            "--language_model": self.language_model,
+            "--plot": self.of_people.plot,
+            "--also_no_source": self.of_people.also_no_source or None,
+        }
+        if not self.evaluate and (extra := [name for name, value in given.items() if value is not None]):
+            raise UsageError(f"{' and '.join(extra)}: goes with --evaluate")
         if self.pairs is None and (self.of_pairs.all or self.of_pairs.other_words is not None):
             raise UsageError("--all and --other-words go with --pairs")
 
 
 def run(task: MqmFlags) -> None:
     """Read the annotations, and write what is asked for."""
-    targets.check([task.pairs, task.pronouns, task.to_json], read=[task.file])
-    note = output.Notes(quiet=task.quiet)
+    targets.check(
+        [task.pairs, task.pronouns, task.to_json, task.of_people.plot],
+        read=[task.file, task.model.model, task.language_model],
+    )
+    flags.check_plot(task.of_people.plot)
+    note = task.out.notes()
     note.begin()
     left_out: Counter[str] = Counter()
     judgements = mqm.read(task.file, strict=task.strict, tally=left_out)
@@ -98,13 +142,18 @@ def run(task: MqmFlags) -> None:
     distinct = dict.fromkeys(one.text for one in judgements)
     check_texts({task.file: distinct}, languages.ENGLISH, note, strict=task.strict)
     reference = None if task.reference == "none" else task.reference
-    try:
-        context = mqm.contexts(judgements, reference=reference)
-    except PronmetricError as error:
-        raise type(error)(f"{task.file}: {error}") from None
+    context: Context = {}
+    if task.pairs is not None or task.pronouns is not None:
+        try:
+            context = mqm.contexts(judgements, reference=reference)
+        except PronmetricError as error:
+            raise type(error)(f"{task.file}: {error}") from None
     figures = mqm.counts(judgements, longest=task.longest)
     lines = [", ".join(f"{number} {what.replace('_', ' ')}" for what, number in figures.items())]
     content: dict[str, object] = {"file": task.file, **figures, "rows_left_out": dict(+left_out)}
+    tables = None
+    if task.evaluate:
+        tables, content[EVALUATION] = _evaluate(task, note)
     with targets.AtomicFiles() as files:
         if task.pairs is not None:
             line, content["pairs"] = _write_pairs(files.open(task.pairs), judgements, context, reference, task)
@@ -114,7 +163,38 @@ def run(task: MqmFlags) -> None:
             lines.append(line)
         if task.to_json is not None:
             files.open(task.to_json).write(strict_json.dump(content, indent=1) + "\n")
-    print("\n".join(lines))
+    print("\n".join(lines) + ("" if tables is None else f"\n\n{tables}"))
+
+
+def _evaluate(task: MqmFlags, note: Notes) -> tuple[str, dict[str, object]]:
+    """How the checkpoint agrees with the raters: the tables to print, and the figures for JSON."""
+    from data_prep.people import mqm as carried
+    from data_prep.people import sets
+    from data_prep.people.texts import judged_texts
+
+    config, language = load_config(task.model), load_language(task.model)
+    people_runs.require_probabilities(config)
+    path, left_out = Path(task.file), Counter[str]()
+    judged = judged_texts(
+        carried.read(path, left_out),
+        testset=path.stem,
+        source=sets.source_of(path, language.code) or UNDETERMINED,
+        context_size=config["context_size"],
+        longest=task.longest,
+        language=language,
+    )
+    measurement = Measurement(
+        judged=[text for text in judged if text.pronouns],
+        title=task.file,
+        by_form=(people_runs.ELSEWHERE, people.by_form_elsewhere),
+        model=task.model,
+        out=task.out,
+        wish=task.of_people,
+        language_model=task.language_model,
+        seed=task.seed,
+    )
+    tables, figures = people_runs.measure(measurement, choose_context(None, config, COMMON, note), note)
+    return tables, {**figures, "rows_left_out": dict(+left_out)}
 
 
 def _write_pairs(

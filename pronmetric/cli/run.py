@@ -187,12 +187,15 @@ class ScoringRun:
         if self._bar is not None:
             self._bar.update(number)
 
-    def stream(self, texts: Iterable[Text], *, attended: bool = False) -> Iterator[SegmentScore]:
-        """The scores of the texts, in order; see `PronounMetric.stream`."""
+    def stream(self, texts: Iterable[Text], *, attended: bool = False, counted: bool = True) -> Iterator[SegmentScore]:
+        """The scores of the texts, in order; see `PronounMetric.stream`.
+
+        counted: False for variants of texts that are counted themselves.
+        """
         return self.metric.stream(
             texts,
             batch_size=self._model.batch_size,
-            counts=self.counts,
+            counts=self.counts if counted else None,
             advance=self.advance,
             length_batching=not self._model.disable_length_batching,
             cache=not self._model.disable_cache,

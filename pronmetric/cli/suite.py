@@ -337,8 +337,7 @@ def run_score(task: ScoreFlags) -> None:
     )
     read = [*inputs, given.seq2seq, None if model is None or not Path(model).exists() else model]
     targets.check((task.to_json, task.save_scores, task.plot), read=read)
-    if task.plot is not None and Path(task.plot).suffix not in (".png", ".svg"):
-        raise PronmetricError(f"--plot {task.plot}: expected a name that ends in .png or .svg")
+    flags.check_plot(task.plot)
     further: dict[str, object] = {}
     if task.bleu is not None:
         items = task.suite.read(task.set, Reading())

@@ -78,16 +78,35 @@ def precision_at(
 
 
 def curve(suspicion: ArrayLike, raters: ArrayLike, marks: ArrayLike) -> tuple[Array, Array]:
-    """Precision and recall against a rater after each item, from the one that the metric doubts most.
+    """Precision and recall against a rater after each distinct suspicion, from the highest one.
 
     >>> [each.tolist() for each in curve([0.9, 0.8, 0.1], [1, 1, 1], [1, 0, 1])]
     [[1.0, 0.5, 0.6666666666666666], [0.5, 0.5, 1.0]]
     """
     doubt, seen, marked, _ = _checked(suspicion, raters, marks, None)
-    share = (marked / seen)[np.argsort(-doubt, kind="stable")]
-    hits = share.cumsum()
+    order = np.argsort(-doubt, kind="stable")
+    hits = (marked / seen)[order].cumsum()
+    last = np.flatnonzero(np.diff(doubt[order], append=np.nan))  # of equal ones
     total = hits[-1] if len(hits) and hits[-1] else 1.0
-    return hits / np.arange(1, len(hits) + 1), hits / total
+    return hits[last] / (last + 1), hits[last] / total
+
+
+def one_rater(marked: ArrayLike, raters: ArrayLike, marks: ArrayLike) -> tuple[float, float] | None:
+    """Precision and recall of one rater against another of the same items, drawn at random from those of each item.
+
+    marked: whether this rater marked each item that they saw. raters, marks: of all raters of these items; an item of
+    one rater does not count. None where this rater or the others marked nothing.
+
+    >>> one_rater([True, True, False], [2, 2, 3], [2, 1, 1])
+    (0.5, 0.6666666666666666)
+    """
+    _, seen, total, own = _checked(np.zeros(len(np.asarray(raters))), raters, marks, marked)
+    several = seen >= 2
+    own, others = own[several], (total - own)[several] / (seen - 1)[several]
+    if not own.sum() or not others.sum():
+        return None
+    both = float(own @ others)
+    return both / float(own.sum()), both / float(others.sum())
 
 
 def _checked(
@@ -108,16 +127,10 @@ def _checked(
 
 def _top(doubt: Array, weight: Array, size: float) -> Array:
     """The weight of each item among the `size` most doubtful ones; equal ones share what is left."""
-    chosen = np.zeros(len(doubt))
-    left = size
-    for value in np.unique(doubt)[::-1]:
-        group = doubt == value
-        total = float(weight[group].sum())
-        chosen[group] = weight[group] * min(1.0, left / total) if total else 0.0
-        left -= total
-        if left <= 0:
-            break
-    return chosen
+    values, group = np.unique(-doubt, return_inverse=True)
+    total = np.bincount(group, weight, len(values))
+    part = np.clip(size - (total.cumsum() - total), 0, total)
+    return weight * np.divide(part, total, out=np.zeros(len(values)), where=total > 0)[group]
 
 
 def _agreement(*, both: float, first: float, second: float, items: float) -> Agreement:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import io
 import math
-from itertools import product
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from itertools import cycle, product
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pronmetric.errors import InputError, MissingExtra
 from pronmetric.eval.decision import SYSTEM_UNITS
@@ -18,7 +22,36 @@ if TYPE_CHECKING:
 PLOTS = ("systems", "pairs", "confusion")
 FORMS = 16  # forms shown in a confusion matrix, the most frequent ones; the number of others is given
 
-_BLUE = "#0b57d0"
+LINES = ("#0b57d0", "#9c3a08", "#7c4dc4", "#565d66")  # of theme.css: link, bad, heat, faint
+POINT = "#8b939d"  # edge
+_BLUE = LINES[0]
+_WIDTH, _HEIGHT = 5.2, 3.4  # inches of a panel
+
+
+class Panel(NamedTuple):
+    """Lines of (recall, precision), ascending in recall, and points (recall, precision), by name; all in [0, 1]."""
+
+    lines: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
+    points: Mapping[str, tuple[float, float]]
+
+
+def draw(make: Callable[[Figure], None], *, kind: str) -> bytes:
+    """What `make` draws as the bytes of a "png" or "svg" file; the same drawing gives the same bytes.
+
+    Raises:
+        MissingExtra: matplotlib is not installed.
+    """
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        raise MissingExtra("matplotlib", "plots", f"a plot ({kind})") from None
+    with matplotlib.rc_context({"svg.hashsalt": "pronmetric", "svg.fonttype": "none", "font.size": 9}):
+        figure = Figure(layout="constrained")
+        make(figure)
+        stream = io.BytesIO()
+        figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+    return stream.getvalue()
 
 
 def plot(name: str, content: Content, *, kind: str) -> bytes:
@@ -28,20 +61,36 @@ def plot(name: str, content: Content, *, kind: str) -> bytes:
         MissingExtra: matplotlib is not installed.
         InputError: there is nothing to plot.
     """
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        raise MissingExtra("matplotlib", "plots", f"a plot ({kind})") from None
-    with matplotlib.rc_context({"svg.hashsalt": "pronmetric", "svg.fonttype": "none", "font.size": 9}):
-        figure = Figure(layout="constrained")
-        if name == "confusion":
-            _confusion(figure, content)
-        else:
-            _intervals(figure, content, pairs=name == "pairs")
-        stream = io.BytesIO()
-        figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
-    return stream.getvalue()
+    if name == "confusion":
+        return draw(lambda figure: _confusion(figure, content), kind=kind)
+    return draw(lambda figure: _intervals(figure, content, pairs=name == "pairs"), kind=kind)
+
+
+def precision_recall(panels: Mapping[str, Panel], *, kind: str) -> bytes:
+    """Precision against recall, in percent, a panel below the other, as the bytes of a "png" or "svg" file.
+
+    Raises:
+        MissingExtra: matplotlib is not installed.
+    """
+
+    def make(figure: Figure) -> None:
+        figure.set_size_inches(_WIDTH, _HEIGHT * len(panels))
+        for axes, (title, panel) in zip(np.ravel(figure.subplots(len(panels))), panels.items(), strict=True):
+            for (name, (recall, precision)), colour in zip(panel.lines.items(), cycle(LINES)):
+                axes.plot(100 * recall, 100 * precision, color=colour, linewidth=1, label=_plain(name))
+            for number, (name, (x, y)) in enumerate(panel.points.items()):
+                label = None if number else "a rater against the others"
+                axes.plot([100 * x], [100 * y], "o", color=POINT, markersize=4, label=label)
+                axes.annotate(_plain(name), (100 * x, 100 * y), (4, 2), textcoords="offset points", fontsize=7)
+            axes.set_xlim(0, 100)
+            axes.set_ylim(0, 100)
+            axes.set_xlabel("recall, %")
+            axes.set_ylabel("precision, %")
+            axes.set_title(_plain(title), fontsize=9)
+            axes.legend(frameon=False, fontsize=7)
+            _bare(axes)
+
+    return draw(make, kind=kind)
 
 
 def _intervals(figure: Figure, content: Content, *, pairs: bool) -> None:

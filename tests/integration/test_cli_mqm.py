@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,49 @@ def test_rows_left_out_are_noted_and_in_the_json(capsys: pytest.CaptureFixture[s
     assert not capsys.readouterr().err
     assert main(["mqm", "m.tsv", "--pairs", "p.jsonl", "--strict"]) == 1
     assert "m.tsv:6: an attention check (HOTW-test)" in capsys.readouterr().err
+
+
+def write_marks(path: Path) -> None:
+    """Six texts of two systems in three documents, each judged by two raters."""
+    lines = [LINES[0].replace("seg-id", "seg_id").replace(" ", "\t")]
+    for number in range(3):
+        for system in ("Oak", "Elm"):
+            for rater, text in (
+                ("r", "<v>She</v> saw it"),
+                ("s", "<v>She</v> saw it" if number else "She saw <v>it</v>"),
+            ):
+                error = "Accuracy/Mistranslation\tMajor"
+                lines.append(f"{system}\td{number}\t1\t{rater}\t她看了\t{text}, {system} {number}.\t{error}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def test_the_figures_are_those_of_a_people_split(
+    tiny_checkpoint: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_marks(Path("marks_zh-en.tsv"))
+    model = ["--model", str(tiny_checkpoint())]
+    call = ["mqm", "marks_zh-en.tsv", "--evaluate", "--longest", "2", *model]
+    assert main([*call, "--plot", "m.svg", "--to_json", "m.json", "--also_no_source"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("6 texts, 2 raters, 12 errors, 12 pronoun errors\n\nmarks_zh-en.tsv; context common; in")
+    found = json.loads(Path("m.json").read_text())["evaluation"]
+    row = found["pronouns"]["all"]
+    assert (row["pronouns"], row["marked"], row["documents"]) == (12, 8, 3)
+    assert row["raters"]["share"] == pytest.approx(4 / 6)  # both marked "she" in four of the six texts
+    assert "frequency of the form's marks in other documents" in found["pronouns"]
+    assert found["pronouns"]["all, without the source"] == row  # this checkpoint reads none
+    assert found["rows_left_out"] == {}
+    assert "<svg" in Path("m.svg").read_text(encoding="utf-8")
+    people = ["data.wmt=[]", "data.people=[marks_zh-en.tsv]", "people.test={marks_zh-en:1.0}", "fidelity.passages=0"]
+    assert main(["prepare", *people, "out=data"]) == 0
+    split = ["evaluate", "data", "--split", "people_test", *model, "--to_json", "e.json"]
+    assert main(split) == 0
+    assert json.loads(Path("e.json").read_text())["pronouns"]["all"] == row
+
+
+def test_flags_of_the_evaluation_need_it(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["mqm", "m.tsv", "--pairs", "p.jsonl", "--model", "base", "--plot", "x.svg"])
+    assert "--model and --plot: goes with --evaluate" in capsys.readouterr().err
+    assert main(["mqm", "m.tsv", "--evaluate", "--plot", "x.gif"]) == 1
+    assert "--plot x.gif: expected a name that ends in .png or .svg" in capsys.readouterr().err

@@ -15,7 +15,7 @@ from pronmetric.alignment import source_words
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.places import Links
 from pronmetric.alignment.source_words import SourceWords
-from pronmetric.alignment.unmatched import person, unmatched
+from pronmetric.alignment.unmatched import Unmatched, person, unmatched
 from pronmetric.pronouns.closed_class import ClosedClass, closed_class
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.text.words import Word, lower_words
@@ -64,13 +64,21 @@ class CountTable:
 
         Forms that references often leave without a counterpart, such as subjects of pro-drop languages, don't count.
         """
-        for item, (source, links) in zip(items, self.aligned(items), strict=True):
-            found = unmatched(source, self.closed, item.words, item.pronouns, links)
+        for item, found in zip(items, self._unmatched(items), strict=True):
+            source = self.read(item.source)
             persons = {k: person(item.words, item.pronouns[k]) for k in found.surplus}
             yield Counted(
                 tuple(source.words[k] for k in found.missing if self.kept.get(source.forms[k], 0.0) >= RELIABLE),
                 tuple(k for k, name in persons.items() if self.sourced.get(name, 0.0) >= RELIABLE),
             )
+
+    def unsourced(self, items: Sequence[Item]) -> Iterator[tuple[int, ...]]:
+        """The numbers of all pronouns of each item without a source, in order, whatever references leave without."""
+        return (found.surplus for found in self._unmatched(items))
+
+    def _unmatched(self, items: Sequence[Item]) -> Iterator[Unmatched]:
+        for item, (source, links) in zip(items, self.aligned(items), strict=True):
+            yield unmatched(source, self.closed, item.words, item.pronouns, links)
 
     def aligned(self, items: Sequence[Item]) -> Iterator[tuple[SourceWords, Links]]:
         """The source words of each item and their links to its English words."""

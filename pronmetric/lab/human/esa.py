@@ -31,7 +31,7 @@ CONTROL = "items of quality control or tutorials"
 REPEATED = "items of repeated or incomplete documents"
 EARLIER = "scores replaced by a later one of the same annotator"
 _COLUMNS = 12
-_CODES = {
+CODES = {
     "ces": "cs", "deu": "de", "eng": "en", "fra": "fr", "hin": "hi", "hrv": "hr", "isl": "is", "ita": "it", "jpn": "ja",
     "pol": "pl", "plk": "pl", "rus": "ru", "spa": "es", "ukr": "uk", "zho": "zh",
 }  # fmt: skip
@@ -162,7 +162,7 @@ def _of_rows(path: str | Path, tally: Counter[str]) -> Iterator[_Score]:
         elif "#" in doc:
             tally[REPEATED] += 1
         else:
-            pair = f"{_CODES.get(source, source)}-{_CODES.get(target, target)}"
+            pair = f"{CODES.get(source, source)}-{CODES.get(target, target)}"
             value, time = _number(score, path, line), _number(end, path, line, limit=math.inf)
             yield _Score(pair, _whole(item, path, line), doc, system, annotator, value, time)
 

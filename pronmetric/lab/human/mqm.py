@@ -38,7 +38,7 @@ from pronmetric.text.words import words
 COLUMNS = ("system", "doc", "seg_id", "rater", "source", "target", "category", "severity")
 SEGMENT_COLUMNS = ("seg_id", "docSegId")
 WEIGHTS = {"no-error": 0.0, "neutral": 0.0, "minor": 1.0, "major": 5.0, "critical": 10.0}
-NO_ERROR = "no-error"
+NO_ERROR, OMISSION = "no-error", "omission"
 OTHER_CATEGORIES = (
     NO_ERROR,
     "fluency/punctuation",

@@ -1,108 +1,98 @@
-"""How a metric agrees with what people marked and corrected in translations (the people splits of a prepared folder).
+"""What people marked and corrected in translations (the people splits of a prepared folder), beside a metric's doubts.
 
-A pronoun's suspicion is 1 - p. Figures, over all texts, by set (name and language pair), by form and by what became of
-the pronoun: the metric as a further rater beside the raters among each other; areas under the ROC curve of the pronouns
-that one or more, and two or more, raters marked; average precision; precision of the most doubted pronouns; and how
-often the mended text of a pair is preferred. Baselines: how often the form is marked in training, and the text with
-fewer and with more pronouns. Intervals resample documents.
+A pronoun's doubt is 1 - p, higher is more suspicious. Baselines doubt the same pronouns: by how often the form is
+marked elsewhere, and by how far the text is from a human translation. Figures: `people_figures`.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pronmetric.data import arrow
-from pronmetric.errors import InputError
-from pronmetric.eval import detection, rater
-from pronmetric.eval.decision import DECISIONS
-from pronmetric.eval.estimates import Estimate, bootstrap, cluster_mean
-from pronmetric.eval.rater import Agreement
-from pronmetric.report.text import percent, table
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.lab.human.mqm import is_reference
 from pronmetric.schema import JudgedText
 from pronmetric.scoring.score import SegmentScore
 from pronmetric.text.context import NONE, Source, Text, join
 
 Array = NDArray[np.float64]
-PARTS = (0.01, 0.02, 0.05)
-DRAWS = 500
+T = TypeVar("T")
 ALL = "all"
 WRONG, SURPLUS, MARKED = "replaced", "deleted", "marked"
-COUNTS = {"more": 1, "as many": 0, "fewer": -1}  # pronouns of the mended text, and the sign of the difference
-FORM = "frequency of the form's marks in training"
 _PRIOR = 5.0  # pronouns of the mean rate that are added to the counts of each form
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """Judged pronouns, one number each. doubt: the metric's suspicion, NaN where it found no such pronoun."""
+    """Judged pronouns, one entry each. doubt: the suspicion, NaN where there is none.
+
+    kinds: what became of them, "replaced", "deleted" or "marked". raters, marks: how many saw and marked them.
+    names, marked_by: of these raters.
+    """
 
     forms: tuple[str, ...]
     kinds: tuple[str, ...]
     sets: tuple[str, ...]
     documents: tuple[str, ...]
+    names: tuple[tuple[str, ...], ...]
+    marked_by: tuple[tuple[str, ...], ...]
     raters: Array
     marks: Array
     doubt: Array
 
-    def select(self, chosen: NDArray[np.bool_]) -> Items:
+    def select(self, chosen: ArrayLike) -> Items:
         """The items where `chosen`."""
-        forms, kinds, sets, documents = (
-            tuple(np.array(each, dtype=object)[chosen]) for each in (self.forms, self.kinds, self.sets, self.documents)
+        places = np.flatnonzero(np.asarray(chosen, dtype=bool))
+
+        def of(column: tuple[T, ...]) -> tuple[T, ...]:
+            return tuple(column[place] for place in places)
+
+        return Items(
+            of(self.forms),
+            of(self.kinds),
+            of(self.sets),
+            of(self.documents),
+            of(self.names),
+            of(self.marked_by),
+            self.raters[places],
+            self.marks[places],
+            self.doubt[places],
         )
-        return Items(forms, kinds, sets, documents, self.raters[chosen], self.marks[chosen], self.doubt[chosen])
+
+    def doubted(self, doubt: ArrayLike) -> Items:
+        """The same items with other doubts."""
+        return replace(self, doubt=np.asarray(doubt, dtype=float))
+
+    @property
+    def suspicion(self) -> Array:
+        """The doubts; items without one are the least suspicious."""
+        known = ~np.isnan(self.doubt)
+        return np.where(known, self.doubt, self.doubt[known].min(initial=0.0) - 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Figures of some pronouns; estimates are in [0, 1], higher is better.
+class ScoredPair(NamedTuple):
+    """A text that people mended: the scores of the mended one and of the text."""
 
-    two_area: of pronouns that two raters or more marked against those that none did. precision: of the most doubted
-    pronouns, by their share. rater: the metric against a rater, at the rater's rate; share: its interval. raters: among
-    each other, None where nobody judged a pronoun twice.
-    """
-
-    pronouns: int
-    marked: int
-    documents: int
-    area: Estimate | None
-    two_area: Estimate | None
-    average_precision: Estimate | None
-    precision: dict[float, float | None]
-    rater: Agreement | None
-    share: Estimate | None
-    raters: Agreement | None
+    text: JudgedText
+    mended: SegmentScore
+    given: SegmentScore
 
 
-@dataclass(frozen=True, slots=True)
-class PairFigures:
-    """Pairs of a mended text and the text: right by each number that can decide, and by counting pronouns.
-
-    accuracy: of all pairs, nulls and equal numbers are wrong. by_count: the same by whether the mended text has more,
-    as many or fewer pronouns. fewer, more: right by the text with fewer or more pronouns.
-    """
-
-    pairs: int
-    accuracy: dict[str, Estimate]
-    by_count: dict[str, dict[str, tuple[int, float]]]
-    fewer: float
-    more: float
-
-
-def read(folder: str | Path, split: str) -> list[JudgedText]:
+def read(folder: str | Path, split: str, *, needed: bool = True) -> list[JudgedText]:
     """The judged texts of a split.
 
     Raises:
-        InputError: the folder has no such split, or no text in it.
+        InputError: the folder has no such split, or, if `needed`, no text in it.
     """
     texts = [arrow.to_judged(row) for row in arrow.read_people(folder, split)]
-    if not texts:
+    if needed and not texts:
         raise InputError(f"{split} has no text: prepare with data.people", file=Path(folder))
     return texts
 
@@ -119,28 +109,57 @@ def to_score(texts: Sequence[JudgedText], context: str) -> list[Text]:
     return scored
 
 
-def items(
-    texts: Sequence[JudgedText], scores: Iterable[SegmentScore]
-) -> tuple[Items, list[tuple[JudgedText, SegmentScore, SegmentScore]]]:
-    """The judged pronouns, and the pairs (text, score of the mended one, of the text), from scores of `to_score`."""
+def mended(scored: Iterable[Text], texts: Sequence[JudgedText]) -> list[Text]:
+    """The mended text and the text of each pair, one after the other, out of those of `to_score`."""
+    stream = iter(scored)
+    found: list[Text] = []
+    for one in texts:
+        given = next(stream)
+        if one.mended:
+            found += [next(stream), given]
+    return found
+
+
+def items(texts: Sequence[JudgedText], scores: Iterable[SegmentScore]) -> tuple[Items, list[ScoredPair]]:
+    """The judged pronouns and the mended pairs, from scores of `to_score`; no doubt where the metric finds no pronoun.
+
+    Raises:
+        PronmetricError: no text has a judged pronoun.
+    """
     stream = iter(scores)
-    rows: list[tuple[str, str, str, str, int, int, float]] = []
+    doubts: list[float] = []
     pairs = []
     for one in texts:
         segment = next(stream)
         if one.mended:
-            pairs.append((one, next(stream), segment))
+            pairs.append(ScoredPair(one, next(stream), segment))
         places = {pronoun.start: pronoun.probability for pronoun in segment.pronouns}
-        for each in one.pronouns:
-            probability = places.get(each.start)
-            kind = MARKED if each.correction is None else WRONG if each.correction else SURPLUS
-            name = f"{one.testset}:{one.lp}"
-            doubt = np.nan if probability is None else 1 - probability
-            rows.append((each.form, kind, name, f"{name}/{one.doc}", len(one.raters), len(each.marked_by), doubt))
-    forms, kinds, sets, documents, raters, marks, doubts = zip(*rows, strict=True)
+        found = (places.get(each.start) for each in one.pronouns)
+        doubts += [np.nan if probability is None else 1 - probability for probability in found]
+    return _judged(texts).doubted(doubts), pairs
+
+
+def _judged(texts: Iterable[JudgedText]) -> Items:
+    """The judged pronouns without doubts."""
+    rows = [(one, each) for one in texts for each in one.pronouns]
+    if not rows:
+        raise PronmetricError("no text has a pronoun that people judged")
     return Items(
-        forms, kinds, sets, documents, *(np.array(each, dtype=float) for each in (raters, marks, doubts))
-    ), pairs
+        forms=tuple(each.form for _, each in rows),
+        kinds=tuple(MARKED if each.correction is None else WRONG if each.correction else SURPLUS for _, each in rows),
+        sets=tuple(set_of(one) for one, _ in rows),
+        documents=tuple(f"{set_of(one)}/{one.doc}" for one, _ in rows),
+        names=tuple(one.raters for one, _ in rows),
+        marked_by=tuple(each.marked_by for _, each in rows),
+        raters=np.array([len(one.raters) for one, _ in rows], dtype=float),
+        marks=np.array([len(each.marked_by) for _, each in rows], dtype=float),
+        doubt=np.full(len(rows), np.nan),
+    )
+
+
+def set_of(text: JudgedText) -> str:
+    """The set of a text, NAME:LP."""
+    return f"{text.testset}:{text.lp}"
 
 
 def form_rates(texts: Iterable[JudgedText]) -> dict[str, float]:
@@ -157,35 +176,45 @@ def form_rates(texts: Iterable[JudgedText]) -> dict[str, float]:
 
 def by_form(items: Items, rates: Mapping[str, float]) -> Items:
     """The items with the rate of their form as the doubt: a baseline."""
-    doubt = np.array([rates.get(form, rates[""]) for form in items.forms])
-    return Items(items.forms, items.kinds, items.sets, items.documents, items.raters, items.marks, doubt)
+    return items.doubted([rates.get(form, rates[""]) for form in items.forms])
 
 
-def figures(items: Items, *, seed: int, draws: int = DRAWS) -> Figures:
-    """The figures of some pronouns; those that the metric did not find are the least doubtful."""
-    doubt = np.where(np.isnan(items.doubt), -1.0, items.doubt)
-    one, two = items.marks >= 1, items.marks >= 2
-    clear = ~one | two
+def by_form_elsewhere(items: Items) -> Items:
+    """The items with the rate of their form in the other documents as the doubt, smoothed as in `form_rates`."""
+    names, form = np.unique(np.array(items.forms), return_inverse=True)
+    documents, document = np.unique(np.array(items.documents), return_inverse=True)
+    cells = form * len(documents) + document
+    shape = len(names), len(documents)
+    seen = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
+    marked = np.bincount(cells, items.marks / items.raters, shape[0] * shape[1]).reshape(shape)
+    seen, marked = (each.sum(axis=1, keepdims=True) - each for each in (seen, marked))  # (forms, documents)
+    mean = marked.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    rates = (marked + _PRIOR * mean) / (seen + _PRIOR)
+    return items.doubted(rates[form, document])
 
-    def estimate(of: Callable[[Array], float | None]) -> Estimate | None:
-        return bootstrap(of, items.documents, draws=draws, seed=seed)
 
-    def share(weights: Array) -> float | None:
-        return rater.as_rater(doubt, items.raters, items.marks, weights).share
+def by_translation(items: Items, texts: Sequence[JudgedText]) -> Items:
+    """The items with 1 - chrF of their text to the human translations of its segment as the doubt: a baseline.
 
-    several = bool((items.raters >= 2).any())
-    return Figures(
-        pronouns=len(doubt),
-        marked=int(one.sum()),
-        documents=len(set(items.documents)),
-        area=estimate(lambda w: detection.roc_auc(one, doubt, w)),
-        two_area=estimate(lambda w: detection.roc_auc(two[clear], doubt[clear], w[clear])) if several else None,
-        average_precision=estimate(partial(detection.average_precision, one, doubt)),
-        precision={part: rater.precision_at(doubt, items.raters, items.marks, part) for part in PARTS},
-        rater=rater.as_rater(doubt, items.raters, items.marks) if one.any() else None,
-        share=estimate(share) if one.any() else None,
-        raters=rater.among_raters(items.raters, items.marks),
-    )
+    chrF (Popović 2015) as sacreBLEU computes it, in [0, 1]. NaN where no other human translation was judged.
+
+    Raises:
+        ImportError: sacreBLEU is not installed.
+    """
+    from sacrebleu.metrics import CHRF
+
+    metric = CHRF()
+    references: defaultdict[tuple[str, str, str], dict[str, str]] = defaultdict(dict)
+    for one in texts:
+        if one.source and is_reference(one.system.removeprefix("hyp.")):
+            references[set_of(one), one.doc, one.source][one.system] = one.text
+    doubts: list[float] = []
+    for one in texts:
+        known = references.get((set_of(one), one.doc, one.source), {})
+        others = [text for system, text in known.items() if system != one.system]
+        doubt = 1 - metric.sentence_score(one.text, others).score / 100 if others else np.nan
+        doubts += [doubt] * len(one.pronouns)
+    return items.doubted(doubts)
 
 
 def parts(items: Items) -> dict[str, Items]:
@@ -208,64 +237,3 @@ def forms(items: Items, *, least: int = 5) -> dict[str, Items]:
         counts[form] += bool(marks)
     chosen = sorted((form for form, count in counts.items() if count >= least), key=lambda form: (-counts[form], form))
     return {form: items.select(np.array([each == form for each in items.forms])) for form in chosen}
-
-
-def pair_figures(pairs: Sequence[tuple[JudgedText, SegmentScore, SegmentScore]]) -> PairFigures:
-    """How often the mended text is preferred; intervals by Student's t over documents."""
-    more = np.array([np.sign(len(mended.pronouns) - len(text.pronouns)) for _, mended, text in pairs])
-    documents = [f"{one.testset}:{one.lp}/{one.doc}" for one, _, _ in pairs]
-    accuracy, by_count = {}, {}
-    for by in DECISIONS:
-        values = [(mended.value(by), text.value(by)) for _, mended, text in pairs]
-        if all(a is None and b is None for a, b in values):
-            continue
-        right = np.array([a is not None and b is not None and a > b for a, b in values], dtype=float)
-        accuracy[by] = cluster_mean(right, documents)
-        by_count[by] = {
-            name: (int((more == sign).sum()), float(right[more == sign].mean()))
-            for name, sign in COUNTS.items()
-            if (more == sign).any()
-        }
-    return PairFigures(len(pairs), accuracy, by_count, float((more < 0).mean()), float((more > 0).mean()))
-
-
-def format_items(rows: Mapping[str, Figures]) -> str:
-    """A table of figures in percent, a row each."""
-    header = ["", "pronouns", "marked", "documents", "area", "by two", "AP", *(f"P at {part:.0%}" for part in PARTS)]
-    header += ["as a rater", "raters", "F1", "AC1", "raters' AC1"]
-    return table(header, [_row(name, one) for name, one in rows.items()])
-
-
-def _row(name: str, one: Figures) -> list[object]:
-    numbers = [one.area, one.two_area, one.average_precision]
-    own, others = one.rater, one.raters
-    return [
-        name,
-        one.pronouns,
-        one.marked,
-        one.documents,
-        *map(percent, numbers),
-        *(_percent(one.precision[part]) for part in PARTS),
-        percent(one.share),
-        _percent(others.share if others else None),
-        _percent(own.f1 if own else None),
-        _percent(own.ac1 if own else None),
-        _percent(others.ac1 if others else None),
-    ]
-
-
-def format_pairs(found: PairFigures) -> str:
-    """A table of the pairs in percent: by each number that decides, and by the count of pronouns."""
-    rows: list[list[object]] = []
-    for by, estimate in found.accuracy.items():
-        cells = [found.by_count[by].get(name) for name in COUNTS]
-        rows.append(
-            [by, percent(estimate), *("-" if cell is None else f"{100 * cell[1]:.1f} of {cell[0]}" for cell in cells)]
-        )
-    rows.append(["fewer pronouns", _percent(found.fewer), *("-",) * 3])
-    rows.append(["more pronouns", _percent(found.more), *("-",) * 3])
-    return table(["mended against not", f"all {found.pairs}", *(f"mended has {name}" for name in COUNTS)], rows)
-
-
-def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.1f}"

@@ -174,23 +174,36 @@ class TranslationModel:
 
     def _continuation(self, prompt: str, target: str) -> _Encoded:
         """The prompt and the target as one run; only the target and the end of sentence are scored."""
-        ids = self.tokenizer(prompt, add_special_tokens=False)["input_ids"]
+        before = self.before(prompt)
+        end = [] if self.tokenizer.eos_token_id is None else [self.tokenizer.eos_token_id]
+        after = [*self.pieces(target), *end]
+        return _Encoded([*before, *after], [*[_IGNORED] * len(before), *after])
+
+    def pieces(self, text: str) -> list[int]:
+        """The pieces of a text without special ones."""
+        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def before(self, prompt: str) -> list[int]:
+        """What a causal model reads before a target: the first special piece, and those of the prompt.
+
+        Raises:
+            PronmetricError: that is nothing.
+        """
+        ids = self.pieces(prompt)
         first = self.tokenizer.bos_token_id
         if first is None and not ids:
             first = self.tokenizer.eos_token_id
         before = ids if first is None else [first, *ids]
         if not before:
             raise PronmetricError("the tokenizer has no first token: give a `prompt=` that is not empty")
-        end = [] if self.tokenizer.eos_token_id is None else [self.tokenizer.eos_token_id]
-        after = [*self.tokenizer(target, add_special_tokens=False)["input_ids"], *end]
-        return _Encoded([*before, *after], [*[_IGNORED] * len(before), *after])
+        return before
 
     @torch.inference_mode()
     def _forward(self, rows: Sequence[_Encoded]) -> Iterator[LogProbability]:
         filler = self.tokenizer.pad_token_id or 0
-        inputs = _padded([row.inputs for row in rows], filler).to(self.device)
-        mask = _padded([[1] * len(row.inputs) for row in rows], 0).to(self.device)
-        labels = _padded([row.labels for row in rows], _IGNORED).to(self.device)
+        inputs = padded([row.inputs for row in rows], filler).to(self.device)
+        mask = padded([[1] * len(row.inputs) for row in rows], 0).to(self.device)
+        labels = padded([row.labels for row in rows], _IGNORED).to(self.device)
         if self.is_causal:
             logits = self.model(input_ids=inputs, attention_mask=mask, use_cache=False).logits[:, :-1]
             labels = labels[:, 1:]
@@ -256,7 +269,8 @@ def _dequantized() -> dict[str, Any]:
     return {} if kind is None else {"quantization_config": kind(dequantize=True)}
 
 
-def _padded(rows: Sequence[Sequence[int]], filler: int) -> torch.Tensor:
+def padded(rows: Sequence[Sequence[int]], filler: int) -> torch.Tensor:
+    """(rows, longest): the rows with `filler` after their ends."""
     width = max(map(len, rows))
     return torch.tensor([[*row, *[filler] * (width - len(row))] for row in rows])
 

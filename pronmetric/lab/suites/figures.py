@@ -5,21 +5,24 @@ As tables of text, as a plot, and as the JSON of `pronmetric suite score`, which
 
 from __future__ import annotations
 
-import io
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pronmetric.errors import InputError, MissingExtra, PronmetricError
+from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.estimates import cluster_share
 from pronmetric.eval.resampling import SEED
 from pronmetric.eval.significance import difference, holm, randomisation, totals
 from pronmetric.lab.suites.contrastive import Judged, Verdict
+from pronmetric.report.plots import draw
 from pronmetric.report.text import table
 from pronmetric.text import strict_json
 from pronmetric.text.entry import Entry
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FIRST_SEEN = frozenset({"rule"})
 """Break-downs whose groups keep the order in which they appear; the others are sorted."""
@@ -226,13 +229,9 @@ def plot(figures: Figures, *, title: str, kind: str) -> bytes:
     groups = figures.by.get(DISTANCE)
     if not groups:
         raise InputError("nothing to plot: these items have no distances")
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        raise MissingExtra("matplotlib", "plots", f"a plot ({kind})") from None
-    with matplotlib.rc_context({"svg.hashsalt": "pronmetric", "svg.fonttype": "none", "font.size": 9}):
-        figure = Figure(figsize=(5.0, 3.0), layout="constrained")
+
+    def make(figure: Figure) -> None:
+        figure.set_size_inches(5.0, 3.0)
         axes = figure.add_subplot()
         for place, share in enumerate(groups.values()):
             if share.low is not None and share.high is not None:
@@ -246,6 +245,5 @@ def plot(figures: Figures, *, title: str, kind: str) -> bytes:
         axes.set_title(f"{title}; line: all items".replace("$", r"\$"), fontsize=9)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-        stream = io.BytesIO()
-        figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
-    return stream.getvalue()
+
+    return draw(make, kind=kind)

@@ -6,7 +6,7 @@ from scipy import stats
 
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import Estimate
-from pronmetric.eval.detection import detect, detect_by
+from pronmetric.eval.detection import average_precision, detect, detect_by, roc_auc
 
 
 def value(found: Estimate | None) -> float | None:
@@ -87,3 +87,14 @@ def test_equal_scores_are_one_step_of_average_precision() -> None:
     # scores 0.1: one wrong; 0.2: a wrong and a right one; 0.3: right. Recall rises by 1/2 at precisions 1 and 2/3.
     found = detect([True, True, False, False], [0.1, 0.2, 0.2, 0.3])
     assert value(found.average_precision) == pytest.approx(1 / 2 * 1 + 1 / 2 * 2 / 3)
+
+
+def test_weighted_figures_are_those_of_scikit_learn() -> None:
+    from sklearn import metrics
+
+    rng = np.random.default_rng(3)
+    wrong, suspicion, weights = rng.random(200) < 0.2, rng.random(200).round(1), rng.integers(0, 4, 200).astype(float)
+    expected = [
+        of(wrong, suspicion, sample_weight=weights) for of in (metrics.average_precision_score, metrics.roc_auc_score)
+    ]
+    assert [of(wrong, suspicion, weights) for of in (average_precision, roc_auc)] == pytest.approx(expected)

@@ -10,7 +10,7 @@ import pytest
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.agreement import gwet_ac1_table
 from pronmetric.eval.kappa import cohen_kappa
-from pronmetric.eval.rater import among_raters, as_rater, curve, precision_at
+from pronmetric.eval.rater import among_raters, as_rater, curve, one_rater, precision_at
 
 
 def test_two_raters_who_agree_are_a_table_of_their_own() -> None:
@@ -68,6 +68,20 @@ def test_the_order_of_items_changes_nothing() -> None:
 def test_curve_ends_at_the_share_of_marks_and_at_all_of_them() -> None:
     precision, recall = curve([2, 1, 0], [2, 2, 2], [2, 0, 1])
     assert precision.tolist() == [1.0, 0.5, 0.5] and recall.tolist() == pytest.approx([2 / 3, 2 / 3, 1.0])
+
+
+def test_equal_doubts_are_one_point_of_the_curve() -> None:
+    precision, recall = curve([1, 2, 1, 0], [1] * 4, [1, 0, 0, 1])
+    assert precision.tolist() == pytest.approx([0, 1 / 3, 0.5]) and recall.tolist() == [0, 0.5, 1]
+
+
+def test_one_rater_is_compared_with_each_of_the_others() -> None:
+    said = np.array([[1, 1, 0], [0, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 1]])  # items, raters
+    both = np.mean([said[:, 0] @ said[:, k] for k in (1, 2)])
+    found = one_rater(said[:, 0], [3] * 5, said.sum(axis=1))
+    assert found == pytest.approx((both / said[:, 0].sum(), both / said[:, 1:].mean(axis=1).sum()))
+    assert one_rater([1, 0], [1, 2], [1, 1]) is None  # marked nothing that another saw
+    assert one_rater([1, 0], [2, 2], [1, 0]) is None  # nobody else marked anything
 
 
 @pytest.mark.parametrize(

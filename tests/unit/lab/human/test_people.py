@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pronmetric.cli.main import main
-from pronmetric.lab.human import people
+from pronmetric.errors import PronmetricError
+from pronmetric.lab.human import form_places, people, people_figures, source_counterparts
+from pronmetric.lab.human.people_figures import Said
+from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.schema import JudgedPronoun, JudgedText
 from pronmetric.scoring.score import PronounScore, SegmentScore
 from pronmetric.text.context import Source, Text
@@ -43,20 +48,20 @@ def test_doubts_stand_beside_marks() -> None:
     found, pairs = people.items(texts, [scored(0.2, 0.9, 1.0), scored(0.8, 0.9, 2.0), scored(0.7, 0.4)])
     assert found.doubt.tolist() == pytest.approx([0.8, 0.1, 0.3, 0.6]) and found.marks.tolist() == [2, 0, 0, 1]
     assert found.kinds == ("replaced", "marked", "marked", "marked") and found.forms == ("she", "it") * 2
-    figures = people.figures(found, seed=1, draws=0)
+    figures = people_figures.figures(found, seed=1, draws=0)
     assert (figures.pronouns, figures.marked, figures.documents) == (4, 2, 2)
     assert figures.area is not None and figures.area.value == 1.0
     assert figures.two_area is not None and figures.two_area.value == 1.0
     assert figures.rater is not None and figures.rater.share == pytest.approx((1 + 0.5 * 0.5) / 1.5)
     assert figures.raters is not None and figures.raters.share == pytest.approx(1 / 1.5)
-    pair = people.pair_figures(pairs)
+    pair = people_figures.pair_figures(pairs, {})
     assert {by: each.value for by, each in pair.accuracy.items()} == {"score": 1.0, "errors": 1.0, "preference": 1.0}
     assert pair.by_count["score"] == {"as many": (1, 1.0)} and (pair.fewer, pair.more) == (0.0, 0.0)
 
 
 def test_a_pronoun_that_the_metric_does_not_find_is_the_least_doubtful() -> None:
     (found, _) = people.items([text(1, 1, 0)], [SegmentScore(0.9, (PronounScore("it", 8, 10, 0.9, 0.9),))])
-    figures = people.figures(found, seed=1)
+    figures = people_figures.figures(found, seed=1)
     assert figures.area is not None and figures.area.value == 0.0
 
 
@@ -73,8 +78,80 @@ def test_the_rate_of_a_form_is_a_baseline() -> None:
     rates = people.form_rates(texts)
     assert rates["she"] == pytest.approx((10 + 5 * 0.5) / 15) and rates["it"] == pytest.approx(2.5 / 15)
     found, _ = people.items(texts, [scored(0.9, 0.1)] * 10)
-    area = people.figures(people.by_form(found, rates), seed=1, draws=10).area
+    area = people_figures.figures(people.by_form(found, rates), seed=1, draws=10).area
     assert area is not None and area.value == 1.0
+
+
+def test_the_rate_of_a_form_elsewhere_is_that_of_the_other_documents() -> None:
+    texts = [text(1, 2, 0), text(1, 2, 0), text(2, 0, 0), text(3, 0, 1)]
+    found, _ = people.items(texts, [scored(0.5, 0.5)] * 4)
+    doubt = people.by_form_elsewhere(found).doubt
+    for number, document in enumerate(("d1", "d1", "d2", "d3")):
+        rates = people.form_rates(one for one in texts if one.doc != document)
+        assert doubt[2 * number : 2 * number + 2].tolist() == pytest.approx([rates["she"], rates["it"]])
+
+
+def test_a_human_translation_of_the_segment_is_a_baseline() -> None:
+    pytest.importorskip("sacrebleu")
+    human = replace(text(1, 0, 0), system="hyp.Human-A.0", doc="d1", text="She saw it then.")
+    texts = [human, text(1, 0, 0), replace(text(1, 0, 0), text="He went to sea."), text(2, 0, 0)]
+    found, _ = people.items(texts, [scored(0.5, 0.5)] * 4)
+    doubt = people.by_translation(found, texts).doubt
+    assert np.isnan(doubt[[0, 1, 6, 7]]).all()  # the translation itself, and a segment without one
+    assert 0 < doubt[2] == doubt[3] < doubt[4] == doubt[5] < 1
+
+
+def test_a_pronoun_without_a_counterpart_in_the_source_is_told_from_others() -> None:
+    texts = [
+        replace(text(1, 0, 0), source=source) for source in ("\u5979\u770b\u4e86\u5b83\u3002", "\u770b\u4e86\u3002", "")
+    ]
+    other = replace(texts[0], lp="et-en")
+    found = source_counterparts.of([*texts, other])
+    with_one, without = source_counterparts.NAMES
+    assert found[:2] == [with_one, with_one] and found[2] == without and found[4:] == [""] * 4
+
+
+def test_each_set_of_several_raters_is_a_panel_with_their_points() -> None:
+    texts = [text(1, 2, 0), text(2, 1, 0), text(3, 2, 1), replace(text(4, 1, 0, raters=1), testset="other")]
+    found, pairs = people.items(texts, [scored(0.2, 0.9), scored(0.9, 0.8), scored(0.3, 0.7), scored(0.1, 0.1)])
+    panels = people_figures.panels(Said(texts, found, pairs, (found, pairs), {"form": found}))
+    assert list(panels) == ["set:zh-en"] and list(panels["set:zh-en"].lines) == [
+        "pronmetric",
+        "pronmetric, without the source",
+        "form",
+    ]
+    # r0 marked four pronouns, two of which r1 marked too, who marked no other
+    assert panels["set:zh-en"].points == {"r0": (1.0, 0.5), "r1": (0.5, 1.0)}
+    recall, precision = panels["set:zh-en"].lines["pronmetric"]
+    assert recall[0] == pytest.approx(1 / 3) and precision[0] == 1.0 and recall[-1] == pytest.approx(1.0)
+    alone = people_figures.panels(Said(texts[3:], found.select([False] * 6 + [True] * 2), []))
+    assert list(alone) == ["all"] and not alone["all"].points
+
+
+def test_baselines_stand_in_the_same_tables() -> None:
+    texts = [text(k, 1, 0, mended="He saw it.", correction="he") for k in range(4)]
+    found, pairs = people.items(texts, [scored(0.9, 0.1, 2.0), scored(0.8, 0.4, 1.0)] * 4)
+    said = Said(texts, found, pairs, (found, pairs), {"form": found}, {"language model, sum": [(1.0, 0.0)] * 4})
+    measured = people_figures.measure(said, seed=1)
+    assert list(measured.pronouns)[-1] == "form" and "all, without the source" in measured.pronouns
+    assert measured.pairs is not None
+    assert list(measured.pairs.accuracy)[-2:] == ["preference, without the source", "language model, sum"]
+    printed = people_figures.format_measured(measured)
+    assert printed.count("\n\n") == 1 and "mended against not" in printed
+
+
+def test_no_judged_pronoun_is_refused() -> None:
+    with pytest.raises(PronmetricError, match="no text has a pronoun that people judged"):
+        people.items([], [])
+
+
+def test_forms_are_written_as_they_would_stand() -> None:
+    one = replace(text(1, 0, 0), text="She saw it.", context=("Ann came.",))
+    (before, she), (middle, it) = form_places.places([one], "common", ENGLISH)
+    assert (before, she[0], middle, it[0]) == ("Ann came.", " She", "Ann came. She saw", " it")
+    assert " He" in she and " I" in it and " him" in it and len(set(she)) == len(she) == len(ENGLISH.forms)
+    (alone, first), _ = form_places.places([one], "none", ENGLISH)
+    assert (alone, first[0]) == ("", "She")
 
 
 def test_evaluate_measures_a_people_split(
@@ -95,7 +172,9 @@ def test_evaluate_measures_a_people_split(
     capsys.readouterr()
     out = tmp_path / "out.json"
     call = ["evaluate", str(data), "--split", "people_test", "--model", str(tiny_checkpoint()), "--to-json", str(out)]
-    assert main(call) == 0
+    plot = tmp_path / "curve.svg"
+    assert main([*call, "--plot", str(plot)]) == 0
+    assert "precision, %" in plot.read_text(encoding="utf-8")
     printed = capsys.readouterr().out
     assert "edits:et-en, replaced" in printed and "edits:et-en, deleted" in printed and "mended has fewer" in printed
     content = json.loads(out.read_text(encoding="utf-8"))

@@ -18,6 +18,7 @@ import torch
 
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError, MissingExtra, PronmetricError
+from pronmetric.lab.seq2seq import forms
 from pronmetric.lab.seq2seq.model import LanguageModel, ModelSettings, TranslationModel
 from pronmetric.lab.seq2seq.resumable import folder_digest
 from pronmetric.lab.suites.contrastive import Candidate
@@ -271,6 +272,34 @@ def test_a_blank_stands_between_context_and_text(
     monkeypatch.setattr(scorer.model, "read", lambda pairs, **how: given.extend(pairs) or real(pairs, **how))
     scorer.read(TEXTS)
     assert given == [("the boat", " it sank"), ("", "it sank"), ("the boat", " es sank")]
+
+
+def test_a_form_is_doubted_against_the_most_probable_one(
+    folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the sum over its pieces; places of one text share a pass, and a long text loses its beginning."""
+    scorer, advanced = LanguageModel(folder("gpt2"), gpus=0), list[int]()
+    choices = (" it", " es", " er", " das Boot", " old boat is")
+    texts = ["the boat", "the boat is old and", "", "old " * 40]
+    places = [(text, (choices[k % 5], *choices)) for k, text in enumerate(texts * 5)]
+    passes = list[int]()
+    real = scorer.model.model.forward
+    monkeypatch.setattr(scorer.model.model, "forward", lambda **given: passes.append(1) or real(**given))
+    found = forms.doubts(scorer, places, advance=advanced.append)
+    assert sum(advanced) == len(places)
+
+    def log_probability(text: str, form: str) -> float:
+        before, end = scorer.model.before(text), scorer.model.pieces(form)
+        before = before[-22:]  # and a form of at most three pieces: the last one is not read
+        logs = real(input_ids=torch.tensor([before + end[:-1]])).logits[0].log_softmax(dim=-1)
+        return sum(float(logs[len(before) - 1 + n, piece]) for n, piece in enumerate(end))
+
+    for (text, given), doubt in zip(places, found, strict=True):
+        every = [log_probability(text, form) for form in given]
+        assert doubt == pytest.approx(max(every) - every[0], abs=1e-4) and doubt >= 0
+    passes.clear()
+    forms.doubts(scorer, [("the", (" it", " es")), ("the boat", (" it", " es")), ("the boat is", (" it", " es"))])
+    assert passes == [1]
 
 
 def test_no_language_model_and_a_long_text_are_refused(folder: Callable[[str], Path]) -> None:

@@ -1,0 +1,120 @@
+"""How a checkpoint agrees with what people marked and corrected: what `evaluate` and `mqm` share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pronmetric.checkpoint import config as checkpoint_config
+from pronmetric.cli import output
+from pronmetric.cli.flags import ModelFlags, OutputFlags
+from pronmetric.cli.output import Notes
+from pronmetric.cli.parser import Flags, flag, switch
+from pronmetric.cli.run import ScoringRun, load_language, load_language_model
+from pronmetric.errors import PronmetricError
+from pronmetric.lab.human import form_places, people, people_figures
+from pronmetric.lab.human.people import Items
+from pronmetric.lab.human.people_figures import Said, Values
+from pronmetric.output import targets
+from pronmetric.report import plots
+from pronmetric.results.write import counts_entry
+from pronmetric.schema import JudgedText
+from pronmetric.text.context import Text
+from pronmetric.text.strict_json import plain
+
+LANGUAGE_MODEL = "language model"
+GROUP = "people's marks and corrections"
+IN_TRAINING, ELSEWHERE = (f"frequency of the form's marks in {where}" for where in ("training", "other documents"))
+
+
+class PeopleFlags(Flags):
+    """What is measured and shown beside the checkpoint's own figures."""
+
+    plot: str | None = flag(
+        metavar="FILE",
+        help="plot precision against recall, with each rater against the others as a point (.png or .svg)",
+    )
+    also_no_source: bool = switch(help="measure the scores without the source too, which takes twice the time")
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What is measured, by which model, and beside what.
+
+    title: of the texts. by_form: the name of the baseline, and the doubts of pronouns by their form alone.
+    language_model: its folder.
+    """
+
+    judged: Sequence[JudgedText]
+    title: str
+    by_form: tuple[str, Callable[[Items], Items]]
+    model: ModelFlags
+    out: OutputFlags
+    wish: PeopleFlags
+    language_model: str | None
+    seed: int
+
+
+def require_probabilities(config: Mapping[str, Any]) -> None:
+    """Refuse a checkpoint whose scores cannot be compared with marks.
+
+    Raises:
+        PronmetricError: its scores are no probabilities.
+    """
+    if not checkpoint_config.has_probabilities(config):
+        raise PronmetricError("this checkpoint's scores are no probabilities, which people's marks are compared with")
+
+
+def measure(task: Measurement, context: str, note: Notes) -> tuple[str, dict[str, object]]:
+    """Score the texts, write the plot; the tables to print, and the figures for JSON."""
+    texts = people.to_score(task.judged, context)
+    scoring = ScoringRun(task.model, task.out, note)
+    bare = [text._replace(source=None) for text in texts] if task.wish.also_no_source else []
+    with scoring.progress(len(texts) + len(bare)):
+        items, pairs = people.items(task.judged, scoring.stream(texts))
+        without = people.items(task.judged, scoring.stream(bare, counted=False)) if bare else None
+    name, doubt = task.by_form
+    baselines = {name: doubt(items)}
+    decisions: dict[str, Values] = {}
+    if task.language_model is not None:
+        doubts, decisions = _read_by_language_model(task, task.language_model, texts, context)
+        baselines[LANGUAGE_MODEL] = items.doubted(doubts)
+    said = Said(task.judged, items, pairs, without, baselines, decisions)
+    measured = people_figures.measure(said, seed=task.seed)
+    signature = scoring.sign(context, seed=task.seed)
+    if task.wish.plot is not None:
+        with targets.AtomicFile(task.wish.plot) as file:
+            kind = Path(task.wish.plot).suffix[1:]
+            file.buffer.write(plots.precision_recall(people_figures.panels(said), kind=kind))
+    note.lengths(scoring.counts)
+    note(f"signature: {signature}")
+    documents = measured.pronouns[people.ALL].documents
+    title = f"{task.title}; context {context}; in percent; intervals resample {documents} documents"
+    return f"{title}\n{people_figures.format_measured(measured)}", {
+        "signature": signature,
+        "context": context,
+        "counts": counts_entry(scoring.counts),
+        **plain(measured),
+    }
+
+
+def _read_by_language_model(
+    task: Measurement, folder: str, texts: Sequence[Text], context: str
+) -> tuple[list[float], dict[str, Values]]:
+    """What a language model doubts: of each judged pronoun, and by which texts of the mended pairs."""
+    from pronmetric.lab.seq2seq.forms import doubts
+
+    model = load_language_model(folder, task.model)
+    places = list(form_places.places(task.judged, context, load_language(task.model)))
+    mended = people.mended(texts, task.judged)
+    with output.bar(task.out.quiet, total=len(places) + len(mended), label="language model", unit="readings") as bar:
+        doubted = doubts(model, places, advance=bar.update)
+        read = model.read(mended, advance=bar.update)
+    both = list(zip(read[::2], read[1::2], strict=True))
+    decisions: dict[str, Values] = {
+        f"{LANGUAGE_MODEL}, sum": [(a.total, b.total) for a, b in both],
+        f"{LANGUAGE_MODEL}, per piece": [(a.per_piece, b.per_piece) for a, b in both],
+    }
+    return doubted, decisions if both else {}
