@@ -21,6 +21,7 @@ from pronmetric.output import targets
 from pronmetric.report import plots
 from pronmetric.results.write import counts_entry
 from pronmetric.schema import JudgedText
+from pronmetric.scoring import judged
 from pronmetric.text.context import Text
 from pronmetric.text.strict_json import plain
 
@@ -69,7 +70,7 @@ def require_probabilities(config: Mapping[str, Any]) -> None:
 
 def measure(task: Measurement, context: str, note: Notes) -> tuple[str, dict[str, object]]:
     """Score the texts, write the plot; the tables to print, and the figures for JSON."""
-    texts = people.to_score(task.judged, context)
+    texts = judged.to_score(task.judged, context)
     scoring = ScoringRun(task.model, task.out, note)
     bare = [text._replace(source=None) for text in texts] if task.wish.also_no_source else []
     with scoring.progress(len(texts) + len(bare)):

@@ -20,7 +20,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lab.human.mqm import is_reference
 from pronmetric.schema import JudgedText
 from pronmetric.scoring.score import SegmentScore
-from pronmetric.text.context import NONE, Source, Text, join
+from pronmetric.text.context import Text
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -97,20 +97,8 @@ def read(folder: str | Path, split: str, *, needed: bool = True) -> list[JudgedT
     return texts
 
 
-def to_score(texts: Sequence[JudgedText], context: str) -> list[Text]:
-    """What is scored: each text, then the mended one where there is one; in its own context or none."""
-    scored = []
-    for one in texts:
-        before = "" if context == NONE else join(one.context)
-        source = Source(one.source, () if context == NONE else one.source_context) if one.source else None
-        scored.append(Text(before, one.text, source))
-        if one.mended:
-            scored.append(Text(before, one.mended, source))
-    return scored
-
-
 def mended(scored: Iterable[Text], texts: Sequence[JudgedText]) -> list[Text]:
-    """The mended text and the text of each pair, one after the other, out of those of `to_score`."""
+    """The mended text and the text of each pair, one after the other, out of those of `judged.to_score`."""
     stream = iter(scored)
     found: list[Text] = []
     for one in texts:
@@ -121,7 +109,7 @@ def mended(scored: Iterable[Text], texts: Sequence[JudgedText]) -> list[Text]:
 
 
 def items(texts: Sequence[JudgedText], scores: Iterable[SegmentScore]) -> tuple[Items, list[ScoredPair]]:
-    """The judged pronouns and the mended pairs, from scores of `to_score`; no doubt where the metric finds no pronoun.
+    """The judged pronouns and the mended pairs, from scores of `judged.to_score`; no doubt where the metric finds no pronoun.
 
     Raises:
         PronmetricError: no text has a judged pronoun.

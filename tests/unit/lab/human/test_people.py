@@ -16,6 +16,7 @@ from pronmetric.lab.human import form_places, people, people_figures, source_cou
 from pronmetric.lab.human.people_figures import Said
 from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.schema import JudgedPronoun, JudgedText
+from pronmetric.scoring import judged
 from pronmetric.scoring.score import PronounScore, SegmentScore
 from pronmetric.text.context import Source, Text
 
@@ -39,8 +40,8 @@ def scored(she: float, it: float, preference: float = 0.0) -> SegmentScore:
 def test_each_text_and_its_mended_copy_are_scored_with_their_source() -> None:
     one = text(1, 0, 0, mended="He saw it.")
     source = Source("\u5979", ("\u5b89",))
-    assert people.to_score([one], "common") == [Text("Ann came.", t, source) for t in ("She saw it.", "He saw it.")]
-    assert people.to_score([one], "none")[0] == Text("", "She saw it.", Source("\u5979"))
+    assert judged.to_score([one], "common") == [Text("Ann came.", t, source) for t in ("She saw it.", "He saw it.")]
+    assert judged.to_score([one], "none")[0] == Text("", "She saw it.", Source("\u5979"))
 
 
 def test_doubts_stand_beside_marks() -> None:
