@@ -109,7 +109,9 @@ def mended(scored: Iterable[Text], texts: Sequence[JudgedText]) -> list[Text]:
 
 
 def items(texts: Sequence[JudgedText], scores: Iterable[SegmentScore]) -> tuple[Items, list[ScoredPair]]:
-    """The judged pronouns and the mended pairs, from scores of `judged.to_score`; no doubt where the metric finds no pronoun.
+    """The judged pronouns and the mended pairs, from scores of the texts of `judged.to_score`.
+
+    A pronoun that the metric does not find has no doubt.
 
     Raises:
         PronmetricError: no text has a judged pronoun.
