@@ -1,13 +1,14 @@
 """What decides between two texts with sources: the score or the errors, chosen on pairs of texts that people judged.
 
-A number that follows how many pronouns a text has would be right where the better text has more of them, or where it
-has fewer. So the accuracy is the mean of those of pairs whose better text has more, as many and fewer pronouns. The
-preference has no part in it: it changes by the source only as the score does, and knows nothing of missing pronouns.
+A number that follows how many pronouns a text has is right where the better text has more of them, or where it has
+fewer. So what counts of each kind of pairs is the worst of the accuracies on those whose better text has more, as many
+and fewer pronouns. The preference has no part in it: it changes by the source only as the score does, and knows nothing
+of missing pronouns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,8 +56,13 @@ def choose(checkpoint: Path, folder: Path, *, show: bool) -> Choice | None:
 def _choose(pairs: Sequence[judged.Pair], scores: Sequence[SegmentScore]) -> Choice:
     accuracy = {by: dict(_accuracies(pairs, scores, by)) for by in (SCORE, ERRORS)}
     counts = {kind: sum(pair.kind == kind for pair in pairs) for kind in (MENDED, MARKED)}
-    means = {by: float(np.mean(list(each.values()))) for by, each in accuracy.items()}
-    return Choice(max(means, key=lambda by: means[by]), accuracy, counts)
+    worst = {by: sum(_worst(each, kind) for kind in (MENDED, MARKED)) for by, each in accuracy.items()}
+    return Choice(max(worst, key=lambda by: worst[by]), accuracy, counts)
+
+
+def _worst(accuracy: Mapping[str, float], kind: str) -> float:
+    """The worst accuracy of the pairs of this kind, by count; 0 where there is none."""
+    return min((value for name, value in accuracy.items() if name.startswith(kind)), default=0.0)
 
 
 def _accuracies(pairs: Sequence[judged.Pair], scores: Sequence[SegmentScore], by: str) -> Iterator[tuple[str, float]]:

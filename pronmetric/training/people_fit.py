@@ -70,14 +70,13 @@ def fit(
     sets = np.repeat([f"{text.testset}:{text.lp}" for text in texts], [len(each) for each in labels])
     context = np.repeat([bool(text.context) for text in texts], [len(each) for each in labels])
     right, first, second = (np.concatenate(each) for each in (labels, own, read))
+    mixed = first.astype(np.float64)
     for there in (True, False):
         here = context == there
         mixings[there] = mixing = _mixing(first[here], second[here], right[here])
         if mixing is not None:
-            first_of, second_of = first[here], second[here]
-            mixed = mixing.model * first_of + mixing.reader * second_of + mixing.bias
-            figures |= _areas("model", sets[here], right[here], first_of)
-            figures |= _areas("mixed", sets[here], right[here], mixed)
+            mixed[here] = mixing.model * first[here] + mixing.reader * second[here] + mixing.bias
+    figures |= _areas("model", sets, right, first) | _areas("mixed", sets, right, mixed)
     missing = None
     if scorer.gap_head is not None:
         split_words = english.language.words
