@@ -185,3 +185,6 @@ def test_evaluate_measures_a_people_split(
     assert "people_test holds people's marks: leave out --scores and --tie" in capsys.readouterr().err
     assert main(["evaluate", str(data), "--split", "people_development", "--model", str(tiny_checkpoint())]) == 1
     assert "people_development has no text: prepare with data.people" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["evaluate", str(data), "--plot", str(plot)])
+    assert "--plot and --also_no_source go with --split people_development or people_test" in capsys.readouterr().err

@@ -345,6 +345,34 @@ def test_evaluate_has_it_as_a_baseline(
     assert given == pytest.approx([each.total for each in alone], abs=1e-4)
 
 
+def test_evaluate_has_it_as_a_baseline_of_what_people_mark(
+    folder: Callable[[str], Path], tiny_checkpoint: Callable[..., Path], tmp_path: Path
+) -> None:
+    """In the tables of pronouns and of mended pairs."""
+    (tmp_path / "edits" / "et-en").mkdir(parents=True)
+    lines = {"src": "Ta tuli .", "mt": "He came {} .", "pe": "She came {} ."}
+    for suffix, line in lines.items():
+        text = "".join(f"{line.format(number)}\n" for number in range(4))
+        (tmp_path / "edits" / "et-en" / f"test.{suffix}").write_text(text, encoding="utf-8")
+    with contextlib.chdir(tmp_path):
+        assert main(["prepare", "data.wmt=[]", "data.people=edits", "fidelity.passages=0", "out=data"]) == 0
+        argv = [
+            "evaluate",
+            "data",
+            "--split",
+            "people_test",
+            "--model",
+            str(tiny_checkpoint()),
+            "--to-json",
+            "out.json",
+        ]
+        assert main([*argv, "--language-model", str(folder("gpt2")), "--gpus", "0"]) == 0
+    written = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert written["pronouns"]["language model"]["marked"] == 4
+    assert "frequency of the form's marks in other documents" in written["pronouns"]  # nothing is for training
+    assert list(written["pairs"]["accuracy"])[-2:] == ["language model, sum", "language model, per piece"]
+
+
 # GGUF
 
 
