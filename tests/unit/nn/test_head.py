@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn, tensor
 
 from pronmetric.errors import InputError
-from pronmetric.nn.head import AverageHead, LogitHead, PairHead, PaperHead, gather, mean
+from pronmetric.nn.head import RARE, AverageHead, GapHead, LogitHead, PairHead, PaperHead, gather, mean
 from pronmetric.nn.scorer import make_head
 
 WIDTH = 6
@@ -240,3 +240,15 @@ def test_words_that_are_not_there_change_no_preference() -> None:
 def test_the_heads_of_the_attention_divide_the_width() -> None:
     with pytest.raises(InputError, match=r"head\.pair\.heads=4: expected a divisor of the encoder's width 6"):
         PairHead(WIDTH, heads=4, dropout=0.0)
+
+
+def test_a_gap_depends_on_the_words_on_its_two_sides_alone() -> None:
+    torch.manual_seed(1)
+    head, states = GapHead(WIDTH, forms=3, dropout=0.0).eval(), torch.randn(2, 5, WIDTH)
+    found = head(states)
+    assert found.shape == (2, 5, 4) and found.dtype == torch.float32
+    changed = states.clone()
+    changed[:, 2] += 1.0
+    differs = ~torch.isclose(head(changed), found, atol=1e-5).all(-1)
+    assert differs.tolist() == [[False, False, True, True, False]] * 2
+    assert found[..., 0].mean().item() == pytest.approx(RARE, abs=1.5)  # of a new head

@@ -90,3 +90,14 @@ def test_a_logistic_tie_is_least_where_the_scores_are_equal() -> None:
     expected = (math.log1p(math.exp(-1)) + math.log1p(math.exp(1))) / 2
     for better, worse in ((1.0, 2.0), (2.0, 1.0)):
         assert value(loss.logistic(tensor([better]), tensor([worse]), tie=tie)) == pytest.approx(expected)
+
+
+def test_gaps_lose_by_whether_and_which_pronoun_is_missing() -> None:
+    # gaps of two rows: none missing, the second form missing; not counted
+    outputs = tensor([[[0.0, 0.0, 0.0], [0.0, 0.0, math.log(3)]], [[9.0, 9.0, 9.0], [9.0, 9.0, 9.0]]])
+    missing = tensor([[0, 2], [-1, -1]])
+    # log 2 for each gap, and -log(3 / 4) for the form of the second
+    assert value(loss.gaps(outputs, missing, places(missing >= 0))) == pytest.approx(
+        (2 * math.log(2) + math.log(4 / 3)) / 2
+    )
+    assert value(loss.gaps(outputs, missing, places(missing > 2))) == 0.0
