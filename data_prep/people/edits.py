@@ -2,7 +2,8 @@
 
 The words of the two texts are compared (`difflib`, case ignored). A changed phrase of at most `LONGEST` words on each
 side is a change of its pronouns: those that stand on one side alone are paired in order; a pair is a replaced pronoun,
-the rest are deleted or inserted ones. A longer phrase was rewritten, and says nothing about its pronouns.
+the rest are deleted or inserted ones, if the phrase has no other words than articles. A longer phrase, and one in which
+other words come or go with an unpaired pronoun, was rewritten, and says nothing about its pronouns.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pronmetric.pronouns.languages import Language
 from pronmetric.text.words import Word
 
 LONGEST = 3
+_ARTICLES = frozenset({"the", "a", "an"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def compare(text: str, edited: str, language: Language) -> Edits:
     corrections: dict[int, str] = {}
     insertions: list[tuple[int, str]] = []
     unjudged: list[tuple[int, int]] = []
-    mended, done = [], 0
+    mended, done = list[str](), 0
     for tag, i, j, k, m in SequenceMatcher(None, lower[0], lower[1], autojunk=False).get_opcodes():
         if tag == "equal":
             continue
@@ -58,6 +60,10 @@ def compare(text: str, edited: str, language: Language) -> Edits:
         )
         if not gone and not new:
             continue
+        phrase_words = (words[0][i:j], words[1][k:m])
+        if len(gone) != len(new) and not all(_has_no_other_word(each, language) for each in phrase_words):
+            unjudged.append((start, end))
+            continue
         for number, each in enumerate(gone):
             corrections[each.start] = new[number].form if number < len(new) else ""
         insertions += [(start, each.form) for each in new[len(gone) :]]
@@ -68,9 +74,23 @@ def compare(text: str, edited: str, language: Language) -> Edits:
                 j, m = j + 1, m + 1
         (start, end), (first, last) = _span(words[0], i, j, text), _span(words[1], k, m, edited)
         phrase = edited[first:last]
-        mended += [text[done:start], phrase]
+        mended += [_apart("".join(mended), text[done:start]), ""]
+        mended[-1] = _apart("".join(mended), phrase)
         done = end
-    return Edits(corrections, tuple(insertions), tuple(unjudged), "".join([*mended, text[done:]]) if mended else "")
+    if mended:
+        mended.append(_apart("".join(mended), text[done:]))
+    return Edits(corrections, tuple(insertions), tuple(unjudged), "".join(mended))
+
+
+def _has_no_other_word(words: Sequence[Word], language: Language) -> bool:
+    """Whether a phrase has pronouns, articles and punctuation alone."""
+    lower = [word.text.lower() for word in words if any(map(str.isalnum, word.text))]
+    return all(each in language.forms or each in _ARTICLES for each in lower)
+
+
+def _apart(before: str, part: str) -> str:
+    """A part of a text as it follows what is before it, with a blank between two words."""
+    return f" {part}" if before[-1:].isalnum() and part[:1].isalnum() else part
 
 
 def _changed(before: Sequence[Occurrence], after: Sequence[Occurrence]) -> tuple[list[Occurrence], list[Occurrence]]:

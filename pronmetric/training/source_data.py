@@ -108,7 +108,7 @@ def missing_before(
     """
     starts = np.array([word.start for word in words])
     found: list[str | None] = [
-        None if any(start <= word.start < end for start, end in unknown) else "" for word in words
+        None if any(start <= word.start < max(end, start + 1) for start, end in unknown) else "" for word in words
     ]
     for offset, form in places:
         at = int(np.searchsorted(starts, offset))

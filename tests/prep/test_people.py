@@ -29,9 +29,15 @@ SOURCE = "她把它给了他。"
         ("She said it was late.", "She said was late.", Edits({9: ""}, (), (), "She said was late.")),
         ("It was cold.", "Was cold.", Edits({0: ""}, (), (), "Was cold.")),
         ("Said that he left.", "She said that he left.", Edits({}, ((0, "she"),), (), "She said that he left.")),
-        ("We went home", "We went home with her", Edits({}, ((12, "her"),), (), "We went home with her")),
+        ("We saw", "We saw her", Edits({}, ((6, "her"),), (), "We saw her")),
+        ("We went home", "We went home with her", Edits({}, (), ((12, 12),), "")),
         ("The dog saw a cat.", "Its dog saw a cat.", Edits({}, ((0, "its"),), (), "Its dog saw a cat.")),
         ("He came.", "He left.", Edits({}, (), (), "")),
+        # a phrase is reworded: the pronoun in it was not missing
+        ("It is the database, People.", "It is the database that belongs People.", Edits({}, (), ((18, 19),), "")),
+        ("Let's play.", "Let me play.", Edits({}, (), ((3, 5),), "")),
+        ("Lives of others.", "His of others.", Edits({}, (), ((0, 5),), "")),
+        ("She saw,him.", "She saw it him.", Edits({}, ((7, "it"),), (), "She saw it him.")),
         ("He had a long old boat.", "My one two three four boat.", Edits({}, (), ((0, 17),), "")),
     ],
 )

@@ -104,9 +104,9 @@ def test_gaps_of_a_corrected_text_are_known_where_it_was_not_rewritten() -> None
         "raters": ["editor"],
         "pronouns": [{"start": 4, "end": 6, "marked_by": []}],
         "gaps": [{"start": 0, "form": "she"}],
-        "unjudged": [[11, 21]],
+        "unjudged": [[7, 7], [11, 21]],
     }
-    assert source_data.people_text(row, ENGLISH).gaps == ("she", "", "", None, None, "")
+    assert source_data.people_text(row, ENGLISH).gaps == ("she", "", None, None, None, "")
 
 
 def test_deleted_pronouns_are_missing_before_the_next_word() -> None:
