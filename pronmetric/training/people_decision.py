@@ -1,9 +1,8 @@
-"""What decides between two texts with sources: the score or the errors, chosen on pairs of texts that people judged.
+"""What decides between two texts with sources, chosen on pairs of texts that people judged.
 
 A number that follows how many pronouns a text has is right where the better text has more of them, or where it has
 fewer. So what counts of each kind of pairs is the worst of the accuracies on those whose better text has more, as many
-and fewer pronouns. The preference has no part in it: it changes by the source only as the score does, and knows nothing
-of missing pronouns.
+and fewer pronouns.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pronmetric.data import arrow
-from pronmetric.eval.decision import ERRORS, SCORE
+from pronmetric.eval.decision import DECISIONS
 from pronmetric.metric import PronounMetric
 from pronmetric.output.progress import progress
 from pronmetric.scoring import judged
@@ -54,7 +53,8 @@ def choose(checkpoint: Path, folder: Path, *, show: bool) -> Choice | None:
 
 
 def _choose(pairs: Sequence[judged.Pair], scores: Sequence[SegmentScore]) -> Choice:
-    accuracy = {by: dict(_accuracies(pairs, scores, by)) for by in (SCORE, ERRORS)}
+    given = [by for by in DECISIONS if any(score.value(by) is not None for score in scores)]
+    accuracy = {by: dict(_accuracies(pairs, scores, by)) for by in given}
     counts = {kind: sum(pair.kind == kind for pair in pairs) for kind in (MENDED, MARKED)}
     worst = {by: sum(_worst(each, kind) for kind in (MENDED, MARKED)) for by, each in accuracy.items()}
     return Choice(max(worst, key=lambda by: worst[by]), accuracy, counts)

@@ -22,6 +22,7 @@ from pronmetric.eval.detection import roc_auc
 from pronmetric.nn.inference import for_inference
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.progress import progress
+from pronmetric.pronouns.languages import Language
 from pronmetric.schema import JudgedText
 from pronmetric.text.context import Source, join
 from pronmetric.training.calibrate import FEWEST, PIECES, logits_of
@@ -67,7 +68,7 @@ def fit(
     readers = (english.model, english.collator), (scorer, collator)
     own, read = (logits_of(model, rows, examples, dtype=dtype, label=label) for model, rows in readers)
     figures, mixings = dict[str, float](), dict[bool, Mixing | None]()
-    sets = np.repeat([f"{text.testset}:{text.lp}" for text in texts], [len(each) for each in labels])
+    sets = np.repeat([_name(text) for text in texts], [len(each) for each in labels])
     context = np.repeat([bool(text.context) for text in texts], [len(each) for each in labels])
     right, first, second = (np.concatenate(each) for each in (labels, own, read))
     mixed = first.astype(np.float64)
@@ -79,23 +80,32 @@ def fit(
     figures |= _areas("model", sets, right, first) | _areas("mixed", sets, right, mixed)
     missing = None
     if scorer.gap_head is not None:
-        split_words = english.language.words
         corrected = [(text, each) for text, each in zip(texts, examples, strict=True) if text.kind == "edits"]
         outputs = gaps_of(scorer, collator, [each for _, each in corrected], dtype=dtype, label=label)
-        known, z, of = list[np.ndarray](), list[np.ndarray](), list[str]()
-        for (text, _), (places, logits) in zip(corrected, outputs, strict=True):
-            labels_of = missing_before(
-                split_words(text.text), [(gap.start, gap.form) for gap in text.gaps], text.unjudged
-            )
-            kept = np.array([labels_of[place] is not None for place in places.tolist()], dtype=bool)
-            known.append(np.array([bool(labels_of[place]) for place in places[kept].tolist()], dtype=float))
-            z.append(logits[kept])
-            of += [f"{text.testset}:{text.lp}"] * int(kept.sum())
-        if known:
-            lacks, scores = np.concatenate(known), np.concatenate(z)
-            missing = _calibration(scores, lacks)
-            figures |= _areas("missing", np.array(of), 1 - lacks, -scores)
+        lacks, logits, names = _labelled_gaps([text for text, _ in corrected], outputs, english.language)
+        missing = _calibration(logits, lacks)
+        figures |= _areas("missing", names, 1 - lacks, -logits)
     return Fitted(mixings[True], mixings[False], missing, figures)
+
+
+def _labelled_gaps(
+    texts: Sequence[JudgedText], outputs: Sequence[tuple[np.ndarray, np.ndarray]], language: Language
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of all gaps with a label: whether a pronoun is missing, the logit, and the name of the set (gaps,)."""
+    lacks, kept, names = list[bool](), list[float](), list[str]()
+    for text, (places, logits) in zip(texts, outputs, strict=True):
+        inserted = [(gap.start, gap.form) for gap in text.gaps]
+        labels = missing_before(language.words(text.text), inserted, text.unjudged)
+        for place, logit in zip(places.tolist(), logits.tolist(), strict=True):
+            if labels[place] is not None:
+                lacks.append(bool(labels[place]))
+                kept.append(logit)
+                names.append(_name(text))
+    return np.array(lacks, dtype=float), np.array(kept), np.array(names, dtype=str)
+
+
+def _name(text: JudgedText) -> str:
+    return f"{text.testset}:{text.lp}"
 
 
 def _example(text: JudgedText, forms: frozenset[str]) -> tuple[Example, np.ndarray]:

@@ -294,6 +294,10 @@ def read_translations(folder: Path, split: str) -> Any:
     return arrow.read_translations(folder, split)
 
 
+def _source_language(lp: str) -> str:
+    return lp.split("-")[0]
+
+
 class SourceData(PronounData):
     """English passages, then texts with their sources, from a folder that `pronmetric prepare` wrote."""
 
@@ -339,14 +343,16 @@ class SourceData(PronounData):
             raise InputError(
                 "no texts that people judged: prepare with data.people, or set source.people=0", file=self.folder
             )
-        rows = arrow.read_people(self.folder, arrow.PEOPLE_SPLITS[0])
-        return rows.select([k for k, pronouns in enumerate(rows["pronouns"]) if pronouns])
+        rows, without = arrow.read_people(self.folder, arrow.PEOPLE_SPLITS[0]), self.options.without or ()
+        columns = zip(rows["pronouns"], rows["lp"], strict=True)
+        kept = [k for k, (pronouns, lp) in enumerate(columns) if pronouns and _source_language(lp) not in without]
+        return rows.select(kept)
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
         """The languages of the sources that are trained on."""
         self.setup()
-        judged = {pair.split("-")[0] for pair in self._people["lp"]} if len(self._people) else set()
+        judged = set(map(_source_language, self._people["lp"])) if len(self._people) else set()
         return tuple(sorted({*self._pairs["language"], *judged}))
 
     @property

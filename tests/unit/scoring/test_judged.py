@@ -65,3 +65,9 @@ def test_what_decides_is_right_in_the_worst_group_too(missing: tuple[float, floa
     assert choice.by == by and choice.pairs == {MENDED: 2, MARKED: 0}
     assert choice.accuracy["errors"] == {"mended, more": float(by == "errors"), "mended, fewer": 1.0}
     assert choice.accuracy["score"] == {"mended, more": float(by == "score"), "mended, fewer": 1.0}
+
+
+def test_the_preference_is_a_candidate_where_the_texts_have_one() -> None:
+    scores = [scored(0.4)._replace(preference=2.0), scored(0.6)._replace(preference=1.0)]
+    choice = people_decision._choose([Pair(MENDED, 0, 1)], scores)
+    assert choice.by == "preference" and choice.accuracy["preference"] == {"mended, as many": 1.0}

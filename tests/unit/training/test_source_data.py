@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from datasets import Dataset
 
 from pronmetric.data.collate import Example
 from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates
@@ -134,3 +135,12 @@ def test_the_teacher_reads_only_what_is_learned_from_it(soft: float, hard: float
     )
     read: Any = SourceData.taught
     assert read.fget(data) == taught
+
+
+def test_a_language_that_is_left_out_has_no_texts_that_people_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = Dataset.from_dict({"lp": ["et-en", "ru-en", "et-en"], "pronouns": [["she"], ["he"], []]})
+    monkeypatch.setattr(source_data.arrow, "read_manifest", lambda folder: {"splits": {"people_train": {}}})
+    monkeypatch.setattr(source_data.arrow, "read_people", lambda folder, split: rows)
+    for without, left in ((None, ["et-en", "ru-en"]), (["ru"], ["et-en"])):
+        data: Any = SimpleNamespace(folder="x", options=SimpleNamespace(people=0.5, without=without))
+        assert SourceData._read_people(data)["lp"] == left
