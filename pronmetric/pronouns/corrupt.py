@@ -15,6 +15,8 @@ from pronmetric.text import strict_json
 from pronmetric.text.words import Word
 from pronmetric.text.writing import is_unspaced
 
+UNSOURCED = 2.0  # how much more often a pronoun without a counterpart in the source is replaced
+
 
 class ConfusionTable:
     """How often systems wrote one pronoun form where the reference has another.
@@ -204,6 +206,7 @@ def corrupt(
     frequency: Mapping[str, Mapping[str, float]] | None = None,
     language: Language = ENGLISH,
     words: Sequence[Word] | None = None,
+    unsourced: Collection[int] = (),
 ) -> Corrupted:
     """Replace some of the pronouns of `text` by wrong ones; the same generator state gives the same text.
 
@@ -211,6 +214,8 @@ def corrupt(
     are then drawn by it instead of by `table`. Without it a rare form often replaces a common one, so that the model
     learns that it is wrong. The counts are by slot: "her" is far more frequent as a possessive than as an object.
     words: of the text; given, they are not found again.
+    unsourced: numbers of the pronouns without a counterpart in the source. Systems invent these, often in the wrong
+    person: they are replaced `UNSOURCED` times as often, by forms of their slot.
     """
     words = language.words(text) if words is None else words
     wrong: list[str | None] = [None] * len(occurrences)
@@ -218,9 +223,11 @@ def corrupt(
         _replace_referent(words, occurrences, rng, wrong, frequency, language)
     for k, occurrence in enumerate(occurrences):
         hit, whole, strict = rng.random(3)
-        if wrong[k] is not None or hit >= rates.rate * rates.emphasis.get(occurrence.form, 1.0):
+        invented = k in unsourced
+        rate = rates.rate * rates.emphasis.get(occurrence.form, 1.0) * (UNSOURCED if invented else 1.0)
+        if wrong[k] is not None or hit >= rate:
             continue
-        in_slot = whole < rates.same_slot_share
+        in_slot = invented or whole < rates.same_slot_share
         allowed: Collection[str] | None = None
         if in_slot:
             allowed = next(iter(language.grades(words, occurrence.word)), ())

@@ -28,6 +28,8 @@ from pronmetric.text.context import Source, join
 from pronmetric.training.calibrate import FEWEST, PIECES, logits_of
 from pronmetric.training.source_data import missing_before
 
+FEWEST_GAPS = 10  # in which a pronoun was missing, to calibrate the logits of gaps
+
 
 class Fitted(NamedTuple):
     """The weights for texts with a context and without, and the calibration of gaps; None with too few marks.
@@ -142,7 +144,7 @@ def _mixing(own: np.ndarray, read: np.ndarray, right: np.ndarray) -> Mixing | No
 
 
 def _calibration(logits: np.ndarray, missing: np.ndarray) -> Calibration | None:
-    if missing.sum() < FEWEST:
+    if missing.sum() < FEWEST_GAPS:
         return None
     scale, bias = fit_shares([logits], missing)
     return Calibration(scale=scale, bias=bias) if scale > 0 else None

@@ -15,6 +15,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.utils.data import DataLoader
 
+from pronmetric.alignment.counts import files
+from pronmetric.alignment.counts.table import Item
 from pronmetric.data import arrow
 from pronmetric.data.collate import Batch, Collator, Example, cut_batches
 from pronmetric.errors import InputError
@@ -34,7 +36,9 @@ from pronmetric.training.settings import Corruption, SourceTraining, Train
 RATE, POWER = 0.2, 0.65  # of replaced pronouns in development, and of the counts by which forms are drawn
 MARKED = 0.4  # of the pieces of texts that people judged, those with a mark
 DELETED = 0.5  # of the texts with sources, those of which pronouns are deleted
-ONE_RATER = 0.5  # that a pronoun is right that one of several raters marked
+ONE_RATER, STYLE = 0.5, 0.8  # that a pronoun is right that one of several raters marked; of the forms of style
+OF_STYLE = frozenset({"that", "this", "these", "those", "which", "who"})
+MENDED = 0.4  # the chance that a corrected text is read as corrected
 SAME_SLOT_SHARE, MUST_AGREE = 0.5, 0.5  # for texts with a source: only the source tells such forms apart
 WITH_SOURCE, WITHOUT = "source", "no_source"
 _COLUMNS = "text", "source", "context", "source_context"
@@ -63,15 +67,18 @@ def translation(
     alone: float = 0.0,
     plain: float = 0.0,
     deleted: float = 0.0,
+    invented: bool = False,
 ) -> LabelledExample:
     """A text with its source and about `rates.rate` of its pronouns replaced.
 
     dropped: the chance that it has no source. alone: that neither has a context. plain: that it is in plain form.
-    deleted: the share of the pronouns that are deleted, of those as written; above 0 the gaps have labels.
+    deleted: the share of the pronouns that are deleted, of those as written; above 0 the gaps have labels. invented:
+    pronouns without a counterpart in the source are replaced more often (see `corrupt`).
     """
     language = corrupter.language
     words = language.words(row["text"])
     occurrences = language.find(row["text"], words)
+    table = files.of_language(row["language"]) if invented and row["language"] in files.shipped() else None
     result = corrupt(
         row["text"],
         occurrences,
@@ -81,6 +88,7 @@ def translation(
         frequency=corrupter.frequency,
         language=language,
         words=words,
+        unsourced=() if table is None else next(table.unsourced([Item(row["source"], words, occurrences)])),
     )
     without, no_context, flat = rng.random(3) < (dropped, alone, plain)
     context, text, spans = "" if no_context else join(row["context"]), result.text, result.spans
@@ -117,24 +125,33 @@ def missing_before(
     return tuple(found)
 
 
-def people_text(row: Mapping[str, Any], language: Language) -> LabelledExample:
+def people_text(row: Mapping[str, Any], rng: np.random.Generator, language: Language) -> LabelledExample:
     """A text that people judged, with its source; a pronoun is right as far as they did not mark it.
 
-    A correction, and a mark of two raters or more, or of the only one, is wrong; that of one of several `ONE_RATER`.
-    Gaps have labels where a person corrected the text.
+    A correction, and a mark of two raters or more, or of the only one, is wrong; that of one of several `ONE_RATER`,
+    and `STYLE` of a demonstrative or relative. Gaps have labels where a person corrected the text. By chance, `MENDED`,
+    such a text is read with all corrections of its pronouns: then all are right, and none is missing.
     """
-    alone = len(row["raters"]) == 1
-    right = tuple(
-        1.0 if not each["marked_by"] else 0.0 if alone or len(each["marked_by"]) > 1 else ONE_RATER
-        for each in row["pronouns"]
-    )
-    spans = tuple((each["start"], each["end"]) for each in row["pronouns"])
     source = Source(row["source"], tuple(row["source_context"])) if row["source"] else None
+    if row["mended"] and not row["unjudged"] and rng.random() < MENDED:
+        split = language.words(row["mended"])
+        found = tuple((each.start, each.end) for each in language.find(row["mended"], split))
+        example = Example(join(row["context"]), row["mended"], found, source)
+        return LabelledExample(example, (1.0,) * len(found), True, gaps=("",) * len(split))
+    right = tuple(_share_right(each, len(row["raters"])) for each in row["pronouns"])
+    spans = tuple((each["start"], each["end"]) for each in row["pronouns"])
     gaps: tuple[str | None, ...] = ()
     if row["kind"] == "edits":
         places = [(each["start"], each["form"]) for each in row["gaps"]]
         gaps = missing_before(language.words(row["text"]), places, row["unjudged"])
     return LabelledExample(Example(join(row["context"]), row["text"], spans, source), right, True, gaps=gaps)
+
+
+def _share_right(pronoun: Mapping[str, Any], raters: int) -> float:
+    marks = len(pronoun["marked_by"])
+    if marks and raters > 1 and marks == 1:
+        return STYLE if pronoun["form"] in OF_STYLE else ONE_RATER
+    return 0.0 if marks else 1.0
 
 
 def joined(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -179,7 +196,8 @@ class SourceSteps(TrainingSteps):
         labelled = []
         for index, turn in zip(step.rows, step.turns, strict=True):
             if index >= len(self.pairs):
-                labelled.append(people_text(self.people[index - len(self.pairs)], self.corrupter.language))
+                rng = np.random.default_rng([self.settings.seed, turn, index])
+                labelled.append(people_text(self.people[index - len(self.pairs)], rng, self.corrupter.language))
                 continue
             rng = np.random.default_rng([self.settings.seed, turn, index, len(step.kind)])
             rates = replace(
@@ -198,6 +216,7 @@ class SourceSteps(TrainingSteps):
                     alone=settings.alone,
                     plain=corruption.plain,
                     deleted=settings.deleted,
+                    invented=True,
                 )
             )
         return labelled

@@ -13,6 +13,8 @@ import pytest
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable, Corrupted, CorruptionRates, corrupt, replace
 from pronmetric.pronouns.finder import FORMS, find
+from pronmetric.pronouns.slots import grades
+from pronmetric.text.words import words
 
 TABLE = ConfusionTable.from_counts(
     {
@@ -227,6 +229,17 @@ def test_emphasis_changes_the_rate_of_a_form() -> None:
     text = "He saw it."
     results = [corrupted(seed, text, table=EVERY, rate=0.5, emphasis={"it": 2.0, "he": 0.0}) for seed in range(20)]
     assert {result.replaced for result in results} == {(False, True)}
+
+
+def test_a_pronoun_without_a_counterpart_is_replaced_twice_as_often_by_a_form_of_its_slot() -> None:
+    text = "He said that they left."
+    found = [
+        corrupt(text, find(text), np.random.default_rng(seed), CorruptionRates.raw(0.2), table=EVERY, unsourced={0})
+        for seed in range(400)
+    ]
+    shares = np.mean([each.replaced for each in found], axis=0)
+    assert shares[0] == pytest.approx(0.4, abs=0.07) and shares[-1] == pytest.approx(0.2, abs=0.06)
+    assert {each.forms[0] for each in found} <= {"he", *next(iter(grades(words(text), 0)))}
 
 
 def test_a_text_without_pronouns_stays() -> None:

@@ -19,6 +19,7 @@ from pronmetric.training.examples import Corrupter
 from pronmetric.training.source_data import SourceData, SourceSteps, joined, translation, without_context
 
 ROW = {"text": "You saw her.", "context": ["It rained."], "source": "Ihr saht sie.", "source_context": ["Es regnete."]}
+RNG = np.random.default_rng(0)
 TABLE = ConfusionTable({"you": {"we": 1}, "her": {"him": 1}})
 
 
@@ -80,19 +81,68 @@ def test_a_text_that_people_judged_is_right_as_far_as_they_did_not_mark_it() -> 
         "kind": "marks",
         "raters": ["a", "b", "c"],
         "pronouns": [
-            {"start": 0, "end": 3, "marked_by": ["a", "b"]},
-            {"start": 8, "end": 10, "marked_by": ["c"]},
-            {"start": 15, "end": 18, "marked_by": []},
+            {"start": 0, "end": 3, "form": "she", "marked_by": ["a", "b"]},
+            {"start": 8, "end": 10, "form": "it", "marked_by": ["c"]},
+            {"start": 15, "end": 18, "form": "him", "marked_by": []},
         ],
+        "mended": "",
     }
-    found = source_data.people_text(row, ENGLISH)
+    found = source_data.people_text(row, RNG, ENGLISH)
     spans = ((0, 3), (8, 10), (15, 18))
     assert found.example == Example("Ann came.", "She saw it and him.", spans, Source("S", ("A",)))
     assert found.right == (0.0, 0.5, 1.0) and found.labelled
     assert found.gaps == ()
-    alone = {**row, "raters": ["a"], "pronouns": [{"start": 0, "end": 3, "marked_by": ["a"]}], "source": ""}
-    of_one = source_data.people_text(alone, ENGLISH)
+    alone = {
+        **row,
+        "raters": ["a"],
+        "pronouns": [{"start": 0, "end": 3, "form": "she", "marked_by": ["a"]}],
+        "source": "",
+    }
+    of_one = source_data.people_text(alone, RNG, ENGLISH)
     assert of_one.right == (0.0,) and of_one.example.source is None
+
+
+def test_a_mark_of_one_of_several_raters_counts_little_on_a_form_of_style() -> None:
+    row = {
+        "text": "This and it.",
+        "kind": "marks",
+        "context": [],
+        "source": "S",
+        "source_context": [],
+        "raters": ["a", "b", "c"],
+        "pronouns": [
+            {"start": 0, "end": 4, "form": "this", "marked_by": ["a"]},
+            {"start": 9, "end": 11, "form": "it", "marked_by": ["b"]},
+        ],
+        "unjudged": [],
+        "mended": "",
+    }
+    assert source_data.people_text(row, RNG, ENGLISH).right == (0.8, 0.5)
+    both = [{**each, "marked_by": ["a", "b"]} for each in row["pronouns"]]  # type: ignore[attr-defined]
+    assert source_data.people_text({**row, "pronouns": both}, RNG, ENGLISH).right == (0.0, 0.0)
+
+
+def test_a_corrected_text_is_read_as_corrected_by_chance_unless_a_part_was_rewritten() -> None:
+    row = {
+        "text": "saw it.",
+        "kind": "edits",
+        "context": [],
+        "source": "S",
+        "source_context": [],
+        "raters": ["editor"],
+        "pronouns": [{"start": 4, "end": 6, "form": "it", "marked_by": ["editor"]}],
+        "gaps": [{"start": 0, "form": "she"}],
+        "unjudged": [],
+        "mended": "She saw him.",
+    }
+    read = [source_data.people_text(row, np.random.default_rng(seed), ENGLISH) for seed in range(40)]
+    assert {(each.example.text, each.right, each.gaps) for each in read} == {
+        ("saw it.", (0.0,), ("she", "", "")),
+        ("She saw him.", (1.0, 1.0), ("", "", "", "")),
+    }
+    rewritten = {**row, "unjudged": [[0, 3]]}
+    texts = {source_data.people_text(rewritten, np.random.default_rng(seed), ENGLISH).example.text for seed in range(9)}
+    assert texts == {"saw it."}
 
 
 def test_gaps_of_a_corrected_text_are_known_where_it_was_not_rewritten() -> None:
@@ -103,11 +153,27 @@ def test_gaps_of_a_corrected_text_are_known_where_it_was_not_rewritten() -> None
         "source": "S",
         "source_context": [],
         "raters": ["editor"],
-        "pronouns": [{"start": 4, "end": 6, "marked_by": []}],
+        "pronouns": [{"start": 4, "end": 6, "form": "it", "marked_by": []}],
         "gaps": [{"start": 0, "form": "she"}],
         "unjudged": [[7, 7], [11, 21]],
+        "mended": "",
     }
-    assert source_data.people_text(row, ENGLISH).gaps == ("she", "", None, None, None, "")
+    assert source_data.people_text(row, RNG, ENGLISH).gaps == ("she", "", None, None, None, "")
+
+
+def test_pronouns_without_a_counterpart_in_the_source_are_replaced_more_often() -> None:
+    row = {**ROW, "text": "I know that you went and you are right.", "source": "Ich weiß.", "language": "de"}
+    seeds, rates = range(300), CorruptionRates.raw(0.2)
+    shares = []
+    for invented in (False, True):
+        items = [
+            translation(row, np.random.default_rng(seed), Corrupter(TABLE), rates, invented=invented) for seed in seeds
+        ]
+        shares.append(np.mean([[right == 0 for right in item.right[1:]] for item in items]))
+    assert shares[0] == pytest.approx(0.2, abs=0.05) and shares[1] == pytest.approx(0.4, abs=0.06)
+    unknown = {**row, "language": "xx"}
+    found = [translation(unknown, np.random.default_rng(3), Corrupter(TABLE), rates, invented=each) for each in (0, 1)]
+    assert found[0] == found[1]
 
 
 def test_deleted_pronouns_are_missing_before_the_next_word() -> None:
