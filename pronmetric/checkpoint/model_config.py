@@ -120,6 +120,19 @@ class Calibration(Record):
     bias: Number
 
 
+class Judged(Record):
+    """The preference of a text with its source, fitted on pairs of texts that people judged.
+
+    It is own * the preference of the pair head, as changed by the source, + logit * the mean logit of the pronouns with
+    the source + missing * the expected number of missing pronouns; without a pronoun, empty + the last term.
+    """
+
+    own: Weight
+    logit: Weight
+    missing: Number
+    empty: Number
+
+
 class SourceRows(Record):
     """How a model reads texts with their sources.
 
@@ -138,7 +151,7 @@ class SourceReader(SourceRows):
     model: hash of the weights that it is for. in_context, alone: how its logits join theirs, for texts with a context
     and without one. preference: share of the change of a pronoun's logit that a pair head's preference takes. missing:
     of the logits of its gap head; None without one. decision: what decides between texts with sources; None: what
-    decides without.
+    decides without. judged: how the preference joins what else is known of a text; None: it stays as it is.
     """
 
     model: str
@@ -147,6 +160,7 @@ class SourceReader(SourceRows):
     preference: Weight
     missing: Calibration | None = None
     decision: Decision | None = None
+    judged: Judged | None = None
 
 
 class Target(Record):

@@ -26,7 +26,7 @@ from torch import nn
 from pronmetric.alignment.counts.table import Counted, CountTable, Item
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint.files import Checkpoint
-from pronmetric.checkpoint.model_config import Mixing, Model
+from pronmetric.checkpoint.model_config import Judged, Mixing, Model
 from pronmetric.data.collate import Collator, Encoded, Example, cut_batches, word_of_pieces
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import Platt, logit
@@ -381,12 +381,13 @@ class Inference:
         """A segment's score with what its source says.
 
         The evidence of a pronoun is the reader's share of its logit. The preference changes by the mean change of the
-        logits, times the pair head's factor of a logit and the reader's share of it.
+        logits, times the pair head's factor of a logit and the reader's share of it; then by what was fitted on pairs
+        that people judged, if it was.
         """
         if reading.missing is not None:
             segment = _with_missing(segment, self.language.words(example.text), reading.missing)
         if not segment.pronouns:
-            return segment
+            return self._reader.prefer(segment)
         own = [p.score for p in segment.pronouns]
         mixing = self._reader.mixing(example)
         values = _mix(mixing, own, reading.logits)
@@ -402,7 +403,8 @@ class Inference:
             if segment.preference is None
             else segment.preference + self._reader.preference * float(head.a * changes.mean())
         )
-        return segment._replace(score=fsum(values) / len(values), pronouns=scores, preference=preference)
+        read = segment._replace(score=fsum(values) / len(values), pronouns=scores, preference=preference)
+        return self._reader.prefer(read)
 
     def map(
         self,
@@ -434,7 +436,7 @@ class _Reader:
         described = Model.read(loaded.config).source
         assert described is not None  # checked by `files.load_reader`
         self._in_context, self._alone = described.in_context, described.alone
-        self.preference = described.preference
+        self.preference, self._judged = described.preference, described.judged
         self._missing, gap_head = described.missing, Model.read(loaded.config).gap_head
         self._forms = () if gap_head is None else tuple(gap_head.forms)
 
@@ -446,6 +448,10 @@ class _Reader:
     def mixing(self, example: Example) -> Mixing:
         """How its logits join those of the model."""
         return self._in_context if example.context else self._alone
+
+    def prefer(self, segment: SegmentScore) -> SegmentScore:
+        """A segment that was read with its source, with the preference that was fitted on pairs that people judged."""
+        return segment if self._judged is None else prefer(segment, self._judged)
 
     def read(self, examples: Sequence[Example], batch_size: int, counts: Counts) -> Iterator[_Reading]:
         """What the sources say about each example, in order."""
@@ -482,6 +488,22 @@ def _with_missing(segment: SegmentScore, words: Sequence[Word], found: _Missing)
     each = zip(found.words.tolist(), found.probabilities.tolist(), found.forms, strict=True)
     gaps = sorted(Gap(words[number].start, form, p) for number, p, form in each if p >= LISTED)
     return segment._replace(missing=fsum(found.probabilities), gaps=tuple(gaps))
+
+
+def prefer(segment: SegmentScore, by: Judged) -> SegmentScore:
+    """A segment with another preference; as it is if it has pronouns and no preference."""
+    if segment.preference is not None:
+        value = by.own * segment.preference + by.logit * mean_logit(segment)
+    elif not segment.pronouns:
+        value = by.empty
+    else:
+        return segment
+    return segment._replace(preference=value + by.missing * (segment.missing or 0.0))
+
+
+def mean_logit(segment: SegmentScore) -> float:
+    """The mean logit of the pronouns of a text that has one."""
+    return float(logit([p.score for p in segment.pronouns], floor=_LEAST).mean())
 
 
 def _mix(by: Mixing, own: Sequence[float], read: np.ndarray) -> list[float]:

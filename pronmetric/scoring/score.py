@@ -81,13 +81,14 @@ class SegmentScore(NamedTuple):
     """One text: its score from its pronouns, higher is better, in [0, 1] where they have probabilities.
 
     score: None where the text has no pronoun. preference: the unbounded score of the pair head, by which two texts of
-    one segment are compared, higher is better; None without a pair head or a pronoun. words: of the text, between white
-    space. unmatched: missing and surplus pronouns; None where neither a source nor a reference is compared.
-    attended: for each pronoun the start of the word that it attends to most, itself and marks left out, in code points
-    from the start of the text, below 0 in the context; None without another word, without attention and where the model
-    reads the source with the text, and None for all where it was not asked for. missing: the expected number of missing
-    pronouns, lower is better, and gaps: the places with a probability of at least `LISTED`; None and empty where no
-    reader with a gap head read the source.
+    one segment are compared, higher is better; None without a pair head, and without a pronoun unless a reader of
+    sources has a preference that was fitted on pairs that people judged. words: of the text, between white space.
+    unmatched: missing and surplus pronouns; None where neither a source nor a reference is compared. attended: for each
+    pronoun the start of the word that it attends to most, itself and marks left out, in code points from the start of
+    the text, below 0 in the context; None without another word, without attention and where the model reads the source
+    with the text, and None for all where it was not asked for. missing: the expected number of missing pronouns, lower
+    is better, and gaps: the places with a probability of at least `LISTED`; None and empty where no reader with a gap
+    head read the source.
     """
 
     score: float | None
@@ -144,7 +145,7 @@ class SystemScore(NamedTuple):
     segments that have one.
     errors, errors_in_words: expected wrong and missing pronouns in 100 pronouns and in 1,000 words, lower is better;
     None without probabilities, pronouns or words. missing_in_pronouns: the missing ones alone, in 100 pronouns; None
-    where they are not known of all segments. preference: the mean over its segments with a pronoun; None without a pair
+    where they are not known of all segments. preference: the mean over its segments with one; None without a pair
     head.
     missing, surplus: the numbers of missing and of surplus pronouns; None where no segment has them.
     """

@@ -1,8 +1,9 @@
-"""What decides between two texts with sources, chosen on pairs of texts that people judged.
+"""What decides between two texts with sources, fitted and chosen on pairs of texts that people judged.
 
 A number that follows how many pronouns a text has is right where the better text has more of them, or where it has
-fewer. So what counts of each kind of pairs is the worst of the accuracies on those whose better text has more, as many
-and fewer pronouns.
+fewer. So each kind of pairs counts by groups, pairs whose better text has more, as many and fewer pronouns: groups
+weigh the same in the fit of the preference, and the choice goes by the worst one. In the choice, the preference of a
+pair is the one that was fitted on pairs of other documents.
 """
 
 from __future__ import annotations
@@ -12,31 +13,56 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
 
+from pronmetric.checkpoint.model_config import Judged
 from pronmetric.data import arrow
 from pronmetric.eval.decision import DECISIONS
 from pronmetric.metric import PronounMetric
 from pronmetric.output.progress import progress
 from pronmetric.scoring import judged
+from pronmetric.scoring.inference import mean_logit, prefer
 from pronmetric.scoring.judged import MARKED, MENDED
 from pronmetric.scoring.score import SegmentScore
 
 COUNTS = {"more": 1, "as many": 0, "fewer": -1}  # pronouns of the better text, and the sign of the difference
 FEWEST = 30  # pairs
+FOLDS = 10  # parts of the documents; the pairs of one are held out
+RIDGE = 1e-3  # penalty of the squared weights, of differences of variance 1
+_BOUNDS = {"own": (0, None), "logit": (0, None), "missing": (None, 0), "empty": (None, None)}
 
 
 class Choice(NamedTuple):
-    """What decides, and for each number the accuracy by kind of pair and count of pronouns; pairs: how many."""
+    """What decides, and for each number the accuracy by kind of pair and count of pronouns; pairs: how many.
+
+    judged: the weights of the preference, fitted on all pairs; None for a checkpoint without a pair head.
+    """
 
     by: str
     accuracy: dict[str, dict[str, float]]
     pairs: dict[str, int]
+    judged: Judged | None
+
+
+class Compared(NamedTuple):
+    """A pair with the scores of its better and its worse text."""
+
+    kind: str
+    doc: str
+    better: SegmentScore
+    worse: SegmentScore
+
+    @property
+    def group(self) -> str:
+        """Its kind, and whether the better text has more, as many or fewer pronouns."""
+        sign = int(np.sign(len(self.better.pronouns) - len(self.worse.pronouns)))
+        return f"{self.kind}, {next(name for name, each in COUNTS.items() if each == sign)}"
 
 
 def choose(checkpoint: Path, folder: Path, *, show: bool) -> Choice | None:
     """The choice on the development texts of a prepared folder, scored by a checkpoint with its reader.
 
-    None with fewer than `FEWEST` pairs. show: the progress on stderr.
+    None with fewer than `FEWEST` pairs. The reader's preference must not be fitted yet. show: the progress on stderr.
     """
     split = arrow.PEOPLE_SPLITS[1]
     if split not in arrow.read_manifest(folder)["splits"]:
@@ -49,15 +75,61 @@ def choose(checkpoint: Path, folder: Path, *, show: bool) -> Choice | None:
     given = judged.to_score(texts, "respective")
     scored = metric.stream(given)
     shown = progress(scored, label="pairs that people judged", total=len(given), unit="texts") if show else scored
-    return _choose(found, list(shown))
+    scores = list(shown)
+    docs = [f"{text.testset}:{text.lp}:{text.doc}" for text in texts for _ in range(1 + bool(text.mended))]
+    return _choose([Compared(p.kind, docs[p.better], scores[p.better], scores[p.worse]) for p in found])
 
 
-def _choose(pairs: Sequence[judged.Pair], scores: Sequence[SegmentScore]) -> Choice:
-    given = [by for by in DECISIONS if any(score.value(by) is not None for score in scores)]
-    accuracy = {by: dict(_accuracies(pairs, scores, by)) for by in given}
+def _choose(pairs: Sequence[Compared]) -> Choice:
+    weights, held_out = None, list(pairs)
+    if any(pair.better.preference is not None for pair in pairs):
+        weights, held_out = fit_preference(pairs), _held_out(pairs)
+    given = [by for by in DECISIONS if any(pair.better.value(by) is not None for pair in held_out)]
+    accuracy = {by: dict(_accuracies(held_out, by)) for by in given}
     counts = {kind: sum(pair.kind == kind for pair in pairs) for kind in (MENDED, MARKED)}
     worst = {by: sum(_worst(each, kind) for kind in (MENDED, MARKED)) for by, each in accuracy.items()}
-    return Choice(max(worst, key=lambda by: worst[by]), accuracy, counts)
+    return Choice(max(worst, key=lambda by: worst[by]), accuracy, counts, weights)
+
+
+def fit_preference(pairs: Sequence[Compared]) -> Judged:
+    """The weights of the preference by logistic regression of which text of a pair is better; groups weigh the same."""
+    differences = np.array([_features(pair.better) - _features(pair.worse) for pair in pairs])
+    groups = [pair.group for pair in pairs]
+    shares = np.array([1 / (groups.count(group) * len(set(groups))) for group in groups])
+    scale = np.sqrt(shares @ differences**2)
+    scale[scale == 0] = 1
+    scaled = differences / scale
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        margins = scaled @ weights
+        wrong = -shares / (1 + np.exp(margins))
+        value = shares @ np.logaddexp(0, -margins) + RIDGE * weights @ weights
+        return float(value), wrong @ scaled + 2 * RIDGE * weights
+
+    found = minimize(loss, np.zeros(len(_BOUNDS)), jac=True, bounds=list(_BOUNDS.values()), method="L-BFGS-B")
+    return Judged(**dict(zip(_BOUNDS, (found.x / scale).tolist(), strict=True)))
+
+
+def _features(score: SegmentScore) -> np.ndarray:
+    """What the weights of `Judged` multiply (4,)."""
+    logit = mean_logit(score) if score.pronouns else 0.0
+    return np.array([score.preference or 0.0, logit, score.missing or 0.0, float(not score.pronouns)])
+
+
+def _held_out(pairs: Sequence[Compared]) -> list[Compared]:
+    """The pairs with the preferences that were fitted on the pairs of other documents."""
+    docs = sorted({pair.doc for pair in pairs})
+    fold = {doc: k % FOLDS for k, doc in enumerate(np.random.default_rng(0).permutation(docs).tolist())}
+    weights = {}
+    for part in set(fold.values()):
+        others = [pair for pair in pairs if fold[pair.doc] != part]
+        weights[part] = fit_preference(others) if others else Judged(own=1.0, logit=0.0, missing=0.0, empty=0.0)
+    return [
+        pair._replace(
+            better=prefer(pair.better, weights[fold[pair.doc]]), worse=prefer(pair.worse, weights[fold[pair.doc]])
+        )
+        for pair in pairs
+    ]
 
 
 def _worst(accuracy: Mapping[str, float], kind: str) -> float:
@@ -65,19 +137,15 @@ def _worst(accuracy: Mapping[str, float], kind: str) -> float:
     return min((value for name, value in accuracy.items() if name.startswith(kind)), default=0.0)
 
 
-def _accuracies(pairs: Sequence[judged.Pair], scores: Sequence[SegmentScore], by: str) -> Iterator[tuple[str, float]]:
+def _accuracies(pairs: Sequence[Compared], by: str) -> Iterator[tuple[str, float]]:
     """The share of pairs that are right, by kind and count; nulls and equal numbers are wrong."""
     for kind in (MENDED, MARKED):
-        own = [(scores[pair.better], scores[pair.worse]) for pair in pairs if pair.kind == kind]
-        for name, sign in COUNTS.items():
-            right = [_right(a.value(by), b.value(by)) for a, b in own if _sign(a, b) == sign]
+        for name in COUNTS:
+            group = f"{kind}, {name}"
+            right = [_right(pair.better.value(by), pair.worse.value(by)) for pair in pairs if pair.group == group]
             if right:
-                yield f"{kind}, {name}", float(np.mean(right))
+                yield group, float(np.mean(right))
 
 
 def _right(better: float | None, worse: float | None) -> bool:
     return better is not None and worse is not None and better > worse
-
-
-def _sign(a: SegmentScore, b: SegmentScore) -> int:
-    return int(np.sign(len(a.pronouns) - len(b.pronouns)))

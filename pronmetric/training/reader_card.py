@@ -72,9 +72,18 @@ gaps into which a post-editor put a pronoun; 50 is chance. The weights of the so
 
 Accuracy in percent with the source, on {mended} pairs of a post-edited text with its pronouns mended and the text, and
 on {marked} pairs of two systems' translations, in one of which raters marked fewer pronouns; by whether the better text
-has more, as many or fewer pronouns. With a source `{source.decision}` decides.
+has more, as many or fewer pronouns.{_preferred(source)} With a source `{source.decision}` decides.
 
 {table(["", *decision], lines)}"""
+
+
+def _preferred(source: SourceReader) -> str:
+    by = source.judged
+    if by is None:
+        return ""
+    return f""" With a source, the preference is {by.own:.2f} times that of the pair head, plus {by.logit:.2f} times the
+mean logit, plus {by.missing:.2f} times the expected missing pronouns; of a text without a pronoun, {by.empty:.2f} plus
+the last. These weights were fitted on the pairs; each accuracy is of weights that were fitted on other documents."""
 
 
 def _share(value: float | None) -> str:

@@ -282,7 +282,8 @@ def with_mixing(config: Mapping[str, Any], mixed: source_mixing.Mixed, *, model:
         "preference": mixed.preference,
         **({} if mixed.missing is None else {"missing": mixed.missing.model_dump()}),
     }
-    return {**config, "source": {**config["source"], **fitted, "model": model}}
+    before = {key: value for key, value in config["source"].items() if key != "judged"}  # fitted again by `save`
+    return {**config, "source": {**before, **fitted, "model": model}}
 
 
 def save(
@@ -306,7 +307,8 @@ def save(
     choice = None if data is None else people_decision.choose(checkpoint, data, show=show)
     if choice is not None:
         training = {**config["training"], "decision": choice.accuracy, "decision_pairs": choice.pairs}
-        config = {**config, "source": {**config["source"], "decision": choice.by}, "training": training}
+        fitted = {"decision": choice.by, **({} if choice.judged is None else {"judged": choice.judged.model_dump()})}
+        config = {**config, "source": {**config["source"], **fitted}, "training": training}
         files.write_config(folder, config)
     with AtomicFile(folder / locate.CARD) as file:
         file.write(reader_card.card(config, weights=digest))

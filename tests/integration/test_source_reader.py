@@ -193,6 +193,23 @@ def test_missing_pronouns_are_expected_in_each_gap(with_gaps: Path, text: str) -
     assert (scored.score is None) == (not spans) and scored.value("errors") == -scored.errors
 
 
+def test_a_preference_that_was_fitted_on_what_people_judged(with_gaps: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "judged"
+    shutil.copytree(with_gaps, folder)
+    config = files.load(folder / locate.READER).config
+    by = {"own": 0.5, "logit": 2.0, "missing": -3.0, "empty": 1.0}
+    files.write_config(folder / locate.READER, {**config, "source": {**config["source"], "judged": by}})
+    texts = [Text("", text, Source(SOURCES[0])) for text in (OUTPUT[0], "Nothing was found.")]
+    before, empty = PronounMetric.from_pretrained(with_gaps, gpus=0).stream(texts)
+    scored, without = PronounMetric.from_pretrained(folder, gpus=0).stream(texts)
+    assert before.preference is not None and before.missing is not None and empty.missing is not None
+    logits = [math.log(p.score / (1 - p.score)) for p in scored.pronouns]
+    expected = 0.5 * before.preference + 2 * sum(logits) / len(logits) - 3 * before.missing
+    assert scored.preference == pytest.approx(expected, abs=1e-4)
+    assert scored.pronouns == before.pronouns
+    assert empty.preference is None and without.preference == pytest.approx(1 - 3 * empty.missing)
+
+
 @pytest.mark.usefixtures("texts")
 def test_missing_pronouns_in_results(with_gaps: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("a").write_text("He saw it.\nRained.\n", encoding="utf-8")

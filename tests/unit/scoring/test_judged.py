@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from pronmetric.checkpoint.model_config import Judged
 from pronmetric.schema import JudgedGap, JudgedPronoun, JudgedText
 from pronmetric.scoring import judged
+from pronmetric.scoring.inference import prefer
 from pronmetric.scoring.judged import MARKED, MENDED, Pair
 from pronmetric.scoring.score import PronounScore, SegmentScore
 from pronmetric.training import people_decision
+from pronmetric.training.people_decision import Compared
 
 
 def text(system: str, *marks: int, gaps: int = 0, mended: str = "", kind: str = "marks", doc: str = "d") -> JudgedText:
@@ -50,24 +53,47 @@ def test_pairs_are_mended_texts_and_systems_with_different_marks() -> None:
     assert judged.pairs(texts) == [Pair(MENDED, 1, 0), Pair(MARKED, 3, 2), Pair(MARKED, 3, 4)]
 
 
+def compared(better: SegmentScore, worse: SegmentScore, doc: str = "d") -> Compared:
+    return Compared(MENDED, doc, better, worse)
+
+
 @pytest.mark.parametrize(("missing", "by"), [((0.0, 1.0), "errors"), ((0.0, 0.0), "score")])
 def test_what_decides_is_right_in_the_worst_group_too(missing: tuple[float, float], by: str) -> None:
     good, bad = missing
-    scores = [
-        scored(0.8, 0.8, missing=good),  # better, one pronoun more
-        scored(0.85, missing=bad),
-        scored(0.9, missing=0.0),  # better, one fewer
-        scored(0.5, 0.9, missing=0.0),
-    ]
-    if by == "score":
-        scores[0] = scored(0.9, 0.9, missing=good)
-    choice = people_decision._choose([Pair(MENDED, 0, 1), Pair(MENDED, 2, 3)], scores)
-    assert choice.by == by and choice.pairs == {MENDED: 2, MARKED: 0}
+    more = scored(*([0.9, 0.9] if by == "score" else [0.8, 0.8]), missing=good), scored(0.85, missing=bad)
+    fewer = scored(0.9, missing=0.0), scored(0.5, 0.9, missing=0.0)
+    choice = people_decision._choose([compared(*more), compared(*fewer)])
+    assert choice.by == by and choice.pairs == {MENDED: 2, MARKED: 0} and choice.judged is None
     assert choice.accuracy["errors"] == {"mended, more": float(by == "errors"), "mended, fewer": 1.0}
     assert choice.accuracy["score"] == {"mended, more": float(by == "score"), "mended, fewer": 1.0}
 
 
-def test_the_preference_is_a_candidate_where_the_texts_have_one() -> None:
-    scores = [scored(0.4)._replace(preference=2.0), scored(0.6)._replace(preference=1.0)]
-    choice = people_decision._choose([Pair(MENDED, 0, 1)], scores)
-    assert choice.by == "preference" and choice.accuracy["preference"] == {"mended, as many": 1.0}
+def preferred(value: float, *probabilities: float, missing: float = 0.0) -> SegmentScore:
+    return scored(*probabilities, missing=missing)._replace(preference=value)
+
+
+def test_the_preference_is_fitted_on_pairs_of_other_documents_and_may_decide() -> None:
+    # the pair head is right where both have as many pronouns; where the worse text has none, one is missing there
+    pairs = [compared(preferred(2.0, 0.4), preferred(1.0, 0.6), str(k)) for k in range(10)]
+    pairs += [compared(preferred(0.0, 0.5), scored(missing=0.8), str(k)) for k in range(10)]
+    choice = people_decision._choose(pairs)
+    assert choice.by == "preference"
+    assert choice.accuracy["preference"] == {"mended, more": 1.0, "mended, as many": 1.0}
+    assert choice.judged is not None and choice.judged.own > 0 and choice.judged.missing <= 0
+    assert choice.accuracy["score"] == {"mended, more": 0.0, "mended, as many": 0.0}
+
+
+def test_groups_of_pairs_weigh_the_same_in_the_fit_of_the_preference() -> None:
+    for_it = [compared(preferred(1.0, 0.5), preferred(0.0, 0.5))]
+    against = [compared(preferred(1.0, 0.5), preferred(1.5, 0.5, 0.5))]
+    often = people_decision.fit_preference(for_it + 50 * against)
+    once = people_decision.fit_preference(for_it + against)
+    assert often.own == pytest.approx(once.own, rel=1e-3) and once.own > 0
+
+
+def test_a_preference_joins_the_logit_and_the_missing_pronouns() -> None:
+    by = Judged(own=0.5, logit=2.0, missing=-3.0, empty=1.0)
+    assert prefer(preferred(4.0, 0.5, missing=0.5), by).preference == pytest.approx(0.5 * 4 + 2 * 0 - 3 * 0.5)
+    assert prefer(scored(missing=0.5), by).preference == pytest.approx(1 - 1.5)
+    assert prefer(scored(), by).preference == 1.0
+    assert prefer(scored(0.5), by).preference is None  # without a pair head
