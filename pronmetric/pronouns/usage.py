@@ -276,13 +276,35 @@ def _mine(text: str, words: Sequence[Word], lower: Sequence[str], index: int) ->
 
 
 def _gendered(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
-    """He and she are parts of he-man and she-wolf; HE can be His Excellency."""
+    """He and she are parts of he-man and she-wolf; HE can be His Excellency, and He a Chinese surname."""
     if words[index].text == "HE" and _is_capital(words, index + 1) and lower[index + 1] in LEXICON["honorific"]:
         return False, "title: His Excellency"
     if _low(lower, index + 1) in _HYPHEN and words[index + 1].start == words[index].end:
         if _low(lower, index + 2) in LEXICON["gendered_noun"]:
             return False, "part of a compound"
+    if words[index].text == "He" and _is_surname(words, lower, index):
+        return False, "surname"
     return True, "always a pronoun"
+
+
+def _is_surname(words: Sequence[Word], lower: Sequence[str], index: int) -> bool:
+    """Whether He is a surname: beside a given name, in text in which some other words begin with small letters.
+
+    "He Dayi", "Dayi He"; not beside a verb, an adverb or a function word, and not in a title ("The Life He Led").
+    """
+    if not any(word.text.islower() and len(word.text) > 3 and word.text not in FUNCTION for word in words):
+        return False
+    if _is_given_name(words, lower, index + 1):
+        return True
+    ends = _low(lower, index + 1) in (",", "(")
+    return ends and not _starts(lower, index) and _is_given_name(words, lower, index - 1)
+
+
+def _is_given_name(words: Sequence[Word], lower: Sequence[str], index: int) -> bool:
+    if not _is_capital(words, index) or not words[index].text[1:].islower():
+        return False
+    other = FUNCTION | VERB | BASE | PAST | ADVERB | {"himself", "who"}
+    return lower[index] not in other
 
 
 def _starts(lower: Sequence[str], index: int) -> bool:

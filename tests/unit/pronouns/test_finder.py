@@ -142,6 +142,27 @@ def test_first_person_and_numerals(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He Dayong called on the public.", ""),
+        ("As He Dayong said, he will come.", "he"),
+        ("Dayong He, who teaches there, agreed.", "who"),
+        ("Mr. He is here.", "He"),  # in doubt
+        ("He Said It Was Over", "He It"),
+        ("He Who laughs last", "He Who"),
+        ("The Song He Dreamt", "He"),
+        ("God knows that He Himself came.", "He Himself"),
+        ("He Never came back.", "He"),
+        ("It was late when he, Tom, left.", "It he"),
+        ("Tom left. He, too, was tired.", "He"),
+        ("He Is the best of them.", "He them"),
+    ],
+)
+def test_he_is_a_surname_beside_a_given_name(text: str, expected: str) -> None:
+    assert " ".join(each.text for each in find(text)) == expected
+
+
+@pytest.mark.parametrize(
     ("text", "expected"), [("a real he-man", ""), ("a she-wolf bit her", "her"), ("he - as ever", "he")]
 )
 def test_compounds(text: str, expected: str) -> None:
