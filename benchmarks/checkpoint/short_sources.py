@@ -1,0 +1,210 @@
+"""Short sentences without context, in which only the source tells which of two pronouns is right, in eight languages.
+
+    python -m benchmarks.checkpoint.short_sources --model FOLDER [--out FILE.json]
+
+`short-sources.tsv` has a source and its translation in each line, as `{She|He} was late.`, first the right pronoun. In
+languages that leave out subjects the form of the verb or adjective decides; a sentence that leaves it open is left out.
+The checkpoint must have a reader of sources. Figures: accuracy of the pronoun's probability, right against wrong, with
+the source and without; the share of right pronouns that the source speaks against (log-odds below 0), and contradicts
+(at most -1, as reports say); and the share of right texts whose score the source lowers by more than 0.1. Intervals
+resample the English sentences, which the languages share.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks import pages
+from pronmetric.errors import PronmetricError
+from pronmetric.eval.estimates import cluster_share
+from pronmetric.metric import PronounMetric
+from pronmetric.scoring.score import Counts, PronounScore, SegmentScore
+from pronmetric.text.context import NONE, Source, Text
+from pronmetric.text.entry import read_table
+
+TABLE = Path(__file__).with_name("short-sources.tsv")
+CONTRADICTS = -1.0  # log-odds from which reports say that the source contradicts a pronoun
+FALLS = 0.1
+ALL = "all"
+_EITHER = re.compile(r"\{([^|{}]+)\|([^|{}]+)\}")
+NAMES = {
+    "without": "right without the source",
+    "with": "right with it",
+    "against": "log-odds below 0",
+    "contradicted": "contradicted",
+    "falls": "falls by 0.1",
+}
+
+
+class Item(NamedTuple):
+    """A source, the text with the right and with the wrong pronoun, and where this starts in both."""
+
+    language: str
+    source: str
+    right: str
+    wrong: str
+    start: int
+
+    @property
+    def unit(self) -> str:
+        """What the languages share: the two texts."""
+        return f"{self.right}\n{self.wrong}"
+
+
+class Judged(NamedTuple):
+    """What a metric says of an item: probabilities of its right and wrong pronoun, and of the right text the scores.
+
+    log_odds: of the source, of the right pronoun.
+    """
+
+    item: Item
+    without: tuple[float, float]
+    with_source: tuple[float, float]
+    scores: tuple[float, float]
+    log_odds: float
+
+    @property
+    def values(self) -> dict[str, bool]:
+        """What the figures count, by the keys of `NAMES`."""
+        return {
+            "without": self.without[0] > self.without[1],
+            "with": self.with_source[0] > self.with_source[1],
+            "against": self.log_odds < 0,
+            "contradicted": self.log_odds <= CONTRADICTS,
+            "falls": self.scores[1] < self.scores[0] - FALLS,
+        }
+
+
+def read(path: Path = TABLE) -> list[Item]:
+    """The items of a table, in order.
+
+    Raises:
+        InputError: with file and line, if a column is missing or a text has not exactly one pair of pronouns.
+    """
+    items = []
+    for row in read_table(path, ("language", "source", "text"), expected="short sources"):
+        language, source, text = (row.string(name) for name in ("language", "source", "text"))
+        found = list(_EITHER.finditer(text))
+        if len(found) != 1:
+            row.fail(f"expected one {{right|wrong}} in the text, got {text!r}")
+        right, wrong = (text[: found[0].start()] + form + text[found[0].end() :] for form in found[0].groups())
+        items.append(Item(language, source, right, wrong, found[0].start()))
+    return items
+
+
+def judge(metric: PronounMetric, items: Sequence[Item]) -> list[Judged]:
+    """What the metric says of each item.
+
+    Raises:
+        PronmetricError: the metric reads no sources, or finds no pronoun where one is.
+    """
+    if metric.reader is None:
+        raise PronmetricError(f"expected a checkpoint with a reader of sources, got {metric.name}")
+    bare = [Text("", text) for item in items for text in (item.right, item.wrong)]
+    sources = [Source(item.source) for item in items for _ in range(2)]
+    sourced = [text._replace(source=source) for text, source in zip(bare, sources, strict=True)]
+    both = [_pairs(metric.stream(texts)) for texts in (bare, sourced)]
+    return [_judged(item, *each) for item, *each in zip(items, *both, strict=True)]
+
+
+def _pairs(segments: Iterator[SegmentScore]) -> list[tuple[SegmentScore, SegmentScore]]:
+    """The scores of the right and the wrong text of each item."""
+    listed = list(segments)
+    return list(zip(listed[::2], listed[1::2], strict=True))
+
+
+def _judged(item: Item, bare: Sequence[SegmentScore], sourced: Sequence[SegmentScore]) -> Judged:
+    pronouns = [[_at(segment, item) for segment in pair] for pair in (bare, sourced)]
+    evidence, scores = pronouns[1][0].evidence, (bare[0].score, sourced[0].score)
+    assert evidence is not None and scores[0] is not None and scores[1] is not None  # it has a source and a pronoun
+    without, with_source = ((right.score, wrong.score) for right, wrong in pronouns)
+    return Judged(item, without, with_source, (scores[0], scores[1]), evidence.log_odds)
+
+
+def _at(segment: SegmentScore, item: Item) -> PronounScore:
+    """The pronoun of a text that the item is about."""
+    for pronoun in segment.pronouns:
+        if pronoun.start == item.start:
+            return pronoun
+    raise PronmetricError(f"no pronoun is found in {item.right!r} or {item.wrong!r} at {item.start}")
+
+
+def figures(judged: Sequence[Judged]) -> dict[str, Any]:
+    """The shares of all items and of each language."""
+    found = {}
+    for language in (ALL, *dict.fromkeys(each.item.language for each in judged)):
+        own = [each for each in judged if language in (ALL, each.item.language)]
+        units = [each.item.unit for each in own]
+        shares = {name: cluster_share(np.array([each.values[name] for each in own]), units) for name in NAMES}
+        found[language] = {"items": len(own), **shares}
+    return found
+
+
+def wrong(judged: Sequence[Judged]) -> list[dict[str, Any]]:
+    """The items that are wrong with the source, whose right pronoun it contradicts, or whose score it lowers."""
+    return [
+        {
+            "language": each.item.language,
+            "source": each.item.source,
+            "right": each.item.right,
+            "wrong": each.item.wrong,
+            "without": each.without,
+            "with": each.with_source,
+            "log_odds": each.log_odds,
+            "faults": faults,
+        }
+        for each in judged
+        if (faults := [name for name in ("contradicted", "falls") if each.values[name]]) or not each.values["with"]
+    ]
+
+
+def show(content: dict[str, Any]) -> str:
+    """The tables of the figures and of what is wrong."""
+    rows = [
+        [name, own["items"], *(pages.percent(own[key]) for key in NAMES)] for name, own in content["figures"].items()
+    ]
+    listed = [
+        [
+            each["language"],
+            each["source"],
+            each["right"],
+            each["wrong"],
+            *(f"{a:.2f} / {b:.2f}" for a, b in (each["without"], each["with"])),
+            f"{each['log_odds']:+.2f}",
+        ]
+        for each in content["wrong"]
+    ]
+    header = ["language", "source", "right", "wrong", "without the source", "with it", "log-odds"]
+    return "\n\n".join(
+        [pages.table(["in percent", "items", *NAMES.values()], rows), pages.table(header, listed, left=(0, 1, 2, 3))]
+    )
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--model", metavar="NAME|FOLDER", help="default: the shipped checkpoint")
+    parser.add_argument("--precision", choices=("32", "bf16", "16"), help="default: the metric's own")
+    parser.add_argument("--out", type=Path, metavar="FILE.json", help="write the figures there, and a page beside it")
+    options = parser.parse_args()
+    metric = PronounMetric.from_pretrained(options.model, precision=options.precision)
+    judged = judge(metric, read())
+    content = {
+        **pages.origin("checkpoint.short_sources"),
+        "signature": str(metric.signature(context=NONE, counts=Counts(with_source=len(judged)))),
+        "figures": figures(judged),
+        "wrong": wrong(judged),
+    }
+    print(show(content))
+    if options.out is not None:
+        pages.write_page(options.out.with_suffix(".md"), show(content) + "\n", content)
+
+
+if __name__ == "__main__":
+    pages.run(main)
