@@ -480,7 +480,7 @@ class PronounMetric:
     def _warn_of_sources(self, name: str, pairs: Iterable[tuple[str | None, str]]) -> None:
         """Warn, unless sources are ignored, of those of the file `name` that cannot be right; see `check_sources`."""
         if not self._no_source:
-            check_sources(name, pairs, self.language, lambda said: warnings.warn(said, stacklevel=4), strict=False)
+            check_sources(name, pairs, self.language, lambda said: warnings.warn(said, stacklevel=5), strict=False)
 
     def _texts(self, records: Iterable[Mapping[str, Any]]) -> list[Text]:
         return [

@@ -1,11 +1,12 @@
 """Whether the lines of a source can be the sources of the lines of a text; no model is read.
 
 Five things are seen at once: lines without a source, sources without a word, such as numbers, a source that is one line
-again and again, one that is the text itself, and one that is English as the text is. Then the lines are compared. A pair of lines is the more alike the more
-numbers, Latin words (their first letters, without diacritics: names and cognates) and marks of punctuation they share,
-rare ones above all, and the better their lengths agree; this holds for sources in any script. The lines are doubted
-where they are clearly more alike to the texts one to three lines above or below, or to the texts in reverse order, or
-hardly more alike to their own texts than to those far away. docs/source.md has measurements.
+again and again, one that is the text itself, and one that is English as the text is. Then the lines are compared. A
+pair of lines is the more alike the more numbers, Latin words (their first letters, without diacritics: names and
+cognates) and marks of punctuation they share, rare ones above all, and the better their lengths agree; this holds for
+sources in any script. The lines are doubted where they are clearly more alike to the texts one to three lines above or
+below, or to the texts in reverse order, or hardly more alike to their own texts than to those far away. docs/source.md
+has measurements.
 """
 
 from __future__ import annotations

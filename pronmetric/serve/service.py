@@ -129,7 +129,7 @@ class Service:
             "pairs": [write.pair_entry(result, by=by) for result in pairs.results(seed=SEED)],
             **write.decision_entry(by, asked.tie),
             "signature": str(signature),
-            **self._notes(sides[0]),
+            **self._notes(*sides),
         }
 
     def _read(self, **sides: Sequence[Any]) -> tuple[list[list[Record]], bool]:
@@ -182,9 +182,10 @@ class Service:
     def _answer(self, records: Iterable[dict[str, Any]], sourced: bool) -> dict[str, Any]:
         return {"records": list(records), "signature": str(self._signature(sourced=sourced))}
 
-    def _notes(self, records: Sequence[Record]) -> dict[str, list[str]]:
+    def _notes(self, *sides: Sequence[Record]) -> dict[str, list[str]]:
         """Why the sources of records cannot be right; none where they may be, or do not count."""
-        return {"notes": doubts(pairs_of(_texts(records)), self.metric.language)}
+        found = (said for records in sides for said in doubts(pairs_of(_texts(records)), self.metric.language))
+        return {"notes": list(dict.fromkeys(found))}
 
     def _signature(self, *, sourced: bool, context: str | None = None, seed: int | None = None) -> Signature:
         """What the scores of an answer depend on; sourced: whether the records have sources."""
