@@ -228,7 +228,7 @@ class Counts:
         if self.source_unnamed:
             yield (
                 f"sources in a language that is not named: {self.source_unnamed}; if the reader was not trained on it "
-                "(its card has the list), give `no_source=True`"
+                "(its card has the list), ignore the sources"
             )
 
 

@@ -63,6 +63,8 @@ Area under the ROC curve in percent, of the pronouns that one rater or more mark
 gaps into which a post-editor put a pronoun; 50 is chance. The weights of the source were fitted on these texts.
 
 {_table(["", "the checkpoint alone", "with the source", "missing pronouns"], rows)}"""
+    if held := _held_out(figures, source):
+        told += f"\n\n{held}"
     if not decision:
         return told
     kinds = dict.fromkeys(name for each in decision.values() for name in each)
@@ -75,6 +77,27 @@ on {marked} pairs of two systems' translations, in one of which raters marked fe
 has more, as many or fewer pronouns. With a source `{source.decision}` decides.
 
 {table(["", *decision], lines)}"""
+
+
+def _held_out(figures: Mapping[str, float], source: SourceReader) -> str:
+    """The figures of held-out documents, and where the source counts nothing; "" without such figures."""
+    start = f"{PEOPLE}held_without_"
+    sets = sorted(name.removeprefix(start) for name in figures if name.startswith(start))
+    if not sets:
+        return ""
+    rows = [[name, *_cells(figures, f"held_without_{name}", f"held_with_{name}", of=PEOPLE)] for name in sets]
+    by_group = {
+        "the languages that it was trained on": (source.in_context, source.alone),
+        "other languages": () if source.others is None else (source.others.in_context, source.others.alone),
+    }
+    silent = [name for name, weights in by_group.items() if weights and not any(each.reader for each in weights)]
+    ignored = "".join(
+        f" In {name} the source was worth less than nothing, and does not affect scores." for name in silent
+    )
+    said = "Average precision in percent on documents for which the weights were fitted on the other documents."
+    return f"""{said}{ignored}
+
+{_table(["", "the checkpoint alone", "with the source"], rows)}"""
 
 
 def _share(value: float | None) -> str:

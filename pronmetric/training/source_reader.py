@@ -156,6 +156,7 @@ def train(
             data.collator,
             data.development,
             folder.path,
+            languages=data.languages,
             rate=rate,
             pairs=settings.data.choose,
             dtype=DTYPE[settings.trainer.precision],
@@ -171,6 +172,7 @@ def train(
         alone=mixed.alone,
         preference=mixed.preference,
         missing=mixed.missing,
+        others=mixed.others,
         languages=list(data.languages),
     )
     record = {
@@ -281,8 +283,10 @@ def with_mixing(config: Mapping[str, Any], mixed: source_mixing.Mixed, *, model:
         "alone": mixed.alone.model_dump(),
         "preference": mixed.preference,
         **({} if mixed.missing is None else {"missing": mixed.missing.model_dump()}),
+        **({} if mixed.others is None else {"others": mixed.others.model_dump()}),
     }
-    return {**config, "source": {**config["source"], **fitted, "model": model}}
+    source = {key: value for key, value in config["source"].items() if key != "others"}
+    return {**config, "source": {**source, **fitted, "model": model}}
 
 
 def save(

@@ -162,6 +162,15 @@ def set_of(text: JudgedText) -> str:
     return f"{text.testset}:{text.lp}"
 
 
+def source_language(name: str) -> str:
+    """The code of the language of the sources of a set NAME:LP.
+
+    >>> source_language("newstest2020:zh-en")
+    'zh'
+    """
+    return name.rsplit(":", 1)[-1].split("-")[0]
+
+
 def form_rates(texts: Iterable[JudgedText]) -> dict[str, float]:
     """How often each form is marked, smoothed towards the mean; "" is that of an unseen form."""
     seen: defaultdict[str, list[float]] = defaultdict(list)
