@@ -146,6 +146,12 @@ def figures(judged: Sequence[Judged]) -> dict[str, Any]:
     return found
 
 
+def faults(each: Judged) -> list[str]:
+    """What is wrong with an item, by "wrong" and keys of `NAMES`."""
+    found = {"wrong": not each.values["with"], **{name: each.values[name] for name in ("contradicted", "falls")}}
+    return [name for name, there in found.items() if there]
+
+
 def wrong(judged: Sequence[Judged]) -> list[dict[str, Any]]:
     """The items that are wrong with the source, whose right pronoun it contradicts, or whose score it lowers."""
     return [
@@ -157,10 +163,10 @@ def wrong(judged: Sequence[Judged]) -> list[dict[str, Any]]:
             "without": each.without,
             "with": each.with_source,
             "log_odds": each.log_odds,
-            "faults": faults,
+            "faults": faults(each),
         }
         for each in judged
-        if (faults := [name for name in ("contradicted", "falls") if each.values[name]]) or not each.values["with"]
+        if faults(each)
     ]
 
 
@@ -177,12 +183,13 @@ def show(content: dict[str, Any]) -> str:
             each["wrong"],
             *(f"{a:.2f} / {b:.2f}" for a, b in (each["without"], each["with"])),
             f"{each['log_odds']:+.2f}",
+            ", ".join(each["faults"]),
         ]
         for each in content["wrong"]
     ]
-    header = ["language", "source", "right", "wrong", "without the source", "with it", "log-odds"]
+    header = ["language", "source", "right", "wrong", "without the source", "with it", "log-odds", "faults"]
     return "\n\n".join(
-        [pages.table(["in percent", "items", *NAMES.values()], rows), pages.table(header, listed, left=(0, 1, 2, 3))]
+        [pages.table(["in percent", "items", *NAMES.values()], rows), pages.table(header, listed, left=(0, 1, 2, 3, 7))]
     )
 
 

@@ -36,6 +36,7 @@ from pronmetric.training.source_data import missing_before
 FEWEST_GAPS = 10  # in which a pronoun was missing, to calibrate the logits of gaps
 SILENT = Mixing(model=1.0, reader=0.0, bias=0.0)  # the source counts nothing
 TRAINED, OTHERS = "trained", "others"  # languages of sources
+WITHOUT, WITH = "held_without", "held_with"  # figures of held-out documents
 
 
 class Fitted(NamedTuple):
@@ -44,7 +45,7 @@ class Fitted(NamedTuple):
     others: of sources in languages that the reader was not trained on; None with too few marks.
     figures: areas under the ROC curve by set: of the pronouns that one rater or more marked, by the checkpoint alone
     ("model") and with the source ("mixed"), and of the gaps in which a pronoun was missing; and of held-out documents
-    those of `Held.figures`.
+    those of `Held`.
     """
 
     in_context: Mixing | None
@@ -86,16 +87,21 @@ class Held(NamedTuple):
     marked: dict[str, int]
 
     @property
-    def gain(self) -> float:
-        """The mean difference with the source over the sets, each weighted by its marked pronouns; 0 without marks."""
-        gains = [self.marked[name] * (self.with_source[name] - self.without[name]) for name in self.marked]
-        return sum(gains) / max(1, sum(self.marked.values()))
+    def means(self) -> tuple[float, float]:
+        """The means over the sets without the source and with it, each set weighted by its marked pronouns."""
+        total = sum(self.marked.values())
+        without, with_source = (
+            sum(self.marked[name] * each[name] for name in self.marked) / total
+            for each in (self.without, self.with_source)
+        )
+        return without, with_source
 
     def figures(self, group: str) -> dict[str, float]:
-        """The figures of each set, and of the gain, as `train` stores them."""
-        parts = {"held_without": self.without, "held_with": self.with_source}
-        named = {f"people/{kind}_{name}": value for kind, part in parts.items() for name, value in part.items()}
-        return {**named, f"people/held_gain_{group}": self.gain} if self.marked else {}
+        """The figures of each set and the means of the group, as `train` stores them."""
+        means = self.means if self.marked else ()
+        parts = zip((WITHOUT, WITH), (self.without, self.with_source), strict=True)
+        found = {f"people/{kind}_{name}": value for kind, part in parts for name, value in part.items()}
+        return found | {f"people/{kind}_{group}": mean for kind, mean in zip((WITHOUT, WITH), means, strict=False)}
 
 
 def fit(
@@ -165,7 +171,7 @@ def _fit_groups(marks: Marks) -> tuple[dict[str, Weights], dict[str, float]]:
         if any(weights[group].values()):
             held = held_out(own)
             figures |= held.figures(group)
-            if held.gain < 0:
+            if held.marked and held.means[1] < held.means[0]:
                 weights[group] = {True: SILENT, False: SILENT}
     return weights, figures
 

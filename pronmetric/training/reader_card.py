@@ -12,11 +12,13 @@ from pronmetric.scoring.judged import MARKED, MENDED
 from pronmetric.training import recipe
 from pronmetric.training.card import table
 from pronmetric.training.fit import EXPORT
+from pronmetric.training.people_fit import OTHERS, TRAINED, WITH, WITHOUT
 from pronmetric.training.source_data import RATE, WITH_SOURCE
 from pronmetric.training.source_mixing import REPLACED
 
 PEOPLE = "people/"  # the figures on what people marked
 INITIAL = "initial"  # the key of a reader's record of training with that of the reader it began with
+_GROUPS = {TRAINED: "the languages that it was trained on", OTHERS: "other languages"}
 _KINDS = {REPLACED: "references with a pronoun replaced", "noisy": "R vs R'", "system": "R vs S"}
 
 
@@ -81,18 +83,18 @@ has more, as many or fewer pronouns. With a source `{source.decision}` decides.
 
 def _held_out(figures: Mapping[str, float], source: SourceReader) -> str:
     """The figures of held-out documents, and where the source counts nothing; "" without such figures."""
-    start = f"{PEOPLE}held_without_"
-    sets = sorted(name.removeprefix(start) for name in figures if name.startswith(start))
-    if not sets:
+    start = f"{PEOPLE}{WITHOUT}_"
+    names = sorted(name.removeprefix(start) for name in figures if name.startswith(start))
+    if not names:
         return ""
-    rows = [[name, *_cells(figures, f"held_without_{name}", f"held_with_{name}", of=PEOPLE)] for name in sets]
-    by_group = {
-        "the languages that it was trained on": (source.in_context, source.alone),
-        "other languages": () if source.others is None else (source.others.in_context, source.others.alone),
-    }
-    silent = [name for name, weights in by_group.items() if weights and not any(each.reader for each in weights)]
+    sets = [name for name in names if name not in _GROUPS]
+    shown = {**{name: name for name in sets}, **{name: f"{said}, mean" for name, said in _GROUPS.items()}}
+    rows = [[said, *_cells(figures, f"{WITHOUT}_{name}", f"{WITH}_{name}", of=PEOPLE)] for name, said in shown.items()]
+    of_others = () if source.others is None else (source.others.in_context, source.others.alone)
+    weights = {TRAINED: (source.in_context, source.alone), OTHERS: of_others}
+    silent = [said for name, said in _GROUPS.items() if weights[name] and not any(m.reader for m in weights[name])]
     ignored = "".join(
-        f" In {name} the source was worth less than nothing, and does not affect scores." for name in silent
+        f" In {said} they are lower with the source, which therefore does not affect scores there." for said in silent
     )
     said = "Average precision in percent on documents for which the weights were fitted on the other documents."
     return f"""{said}{ignored}

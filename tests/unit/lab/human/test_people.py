@@ -74,6 +74,26 @@ def test_parts_are_all_pronouns_the_sets_and_the_kinds_of_edits() -> None:
     assert list(people.forms(found, least=1)) == ["she"] and people.forms(found) == {}
 
 
+def test_what_the_source_adds_by_set_and_language() -> None:
+    texts = [text(k, 2 * (k % 2), 0) for k in range(12)]
+    texts += [replace(one, testset="other") for one in texts]
+    texts += [replace(one, lp="ru-en") for one in texts[:12]]
+    good, bad = scored(0.1, 0.9), scored(0.9, 0.1)
+    right = [good if k % 2 else scored(0.8, 0.9) for k in range(12)]
+    without, _ = people.items(texts, [*right, *[bad] * 12, *right])
+    with_source, _ = people.items(texts, [*right, *right, *[bad] * 12])
+    found = people_figures.source_figures(without, with_source, seed=1, draws=50)
+    assert list(found) == ["all", "other:zh-en", "set:ru-en", "set:zh-en", "sources in zh"]
+    same, better, worse = (found[name] for name in ("set:zh-en", "other:zh-en", "set:ru-en"))
+    assert same.area == (1.0, 1.0) and same.area_gain is not None and same.area_gain.value == 0
+    assert better.area[1] == 1.0 and better.area_gain is not None and better.area_gain.low is not None
+    assert better.area_gain.value == pytest.approx(1.0 - better.area[0]) and better.area_gain.low > 0
+    assert worse.precision_gain is not None and worse.precision_gain.value < 0
+    assert (same.pronouns, same.marked, same.documents) == (24, 6, 12)
+    shown = people_figures.format_source(found).splitlines()
+    assert shown[0].startswith("what the source adds") and shown[-1].startswith("sources in zh")
+
+
 def test_the_rate_of_a_form_is_a_baseline() -> None:
     texts = [text(k, 2, 0) for k in range(10)]
     rates = people.form_rates(texts)
