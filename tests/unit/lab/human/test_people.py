@@ -39,9 +39,17 @@ def scored(she: float, it: float, preference: float = 0.0) -> SegmentScore:
 
 def test_each_text_and_its_mended_copy_are_scored_with_their_source() -> None:
     one = text(1, 0, 0, mended="He saw it.")
-    source = Source("\u5979", ("\u5b89",))
+    source = Source("\u5979", ("\u5b89",), "zh")
     assert judged.to_score([one], "common") == [Text("Ann came.", t, source) for t in ("She saw it.", "He saw it.")]
-    assert judged.to_score([one], "none")[0] == Text("", "She saw it.", Source("\u5979"))
+    assert judged.to_score([one], "none")[0] == Text("", "She saw it.", Source("\u5979", (), "zh"))
+
+
+def test_sources_of_a_set_are_those_of_its_first_system() -> None:
+    texts = [text(1, 0, 0), replace(text(1, 0, 0), system="t"), text(2, 0, 0), replace(text(3, 0, 0), lp="ru-en")]
+    assert people.sources(texts) == {
+        "set:zh-en": [("\u5979", "She saw it.")] * 2,
+        "set:ru-en": [("\u5979", "She saw it.")],
+    }
 
 
 def test_doubts_stand_beside_marks() -> None:
