@@ -1,6 +1,6 @@
 """Short sentences without context, in which only the source tells which of two pronouns is right, in eight languages.
 
-    python -m benchmarks.checkpoint.short_sources --model FOLDER [--out FILE.json]
+    python -m benchmarks.checkpoint.short_sources --model FOLDER [--page [FILE.md]]
 
 `short-sources.tsv` has a source and its translation in each line, as `{She|He} was late.`, first the right pronoun. In
 languages that leave out subjects the form of the verb or adjective decides; a sentence that leaves it open is left out.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +29,7 @@ from pronmetric.text.context import NONE, Source, Text
 from pronmetric.text.entry import read_table
 
 TABLE = Path(__file__).with_name("short-sources.tsv")
+PAGE = pages.PUBLISHED / "short-sources.md"
 CONTRADICTS = -1.0  # log-odds from which reports say that the source contradicts a pronoun
 FALLS = 0.1
 ALL = "all"
@@ -170,27 +171,33 @@ def wrong(judged: Sequence[Judged]) -> list[dict[str, Any]]:
     ]
 
 
-def show(content: dict[str, Any]) -> str:
-    """The tables of the figures and of what is wrong."""
-    rows = [
-        [name, own["items"], *(pages.percent(own[key]) for key in NAMES)] for name, own in content["figures"].items()
-    ]
-    listed = [
-        [
-            each["language"],
-            each["source"],
-            each["right"],
-            each["wrong"],
-            *(f"{a:.2f} / {b:.2f}" for a, b in (each["without"], each["with"])),
-            f"{each['log_odds']:+.2f}",
-            ", ".join(each["faults"]),
-        ]
-        for each in content["wrong"]
-    ]
-    header = ["language", "source", "right", "wrong", "without the source", "with it", "log-odds", "faults"]
-    return "\n\n".join(
-        [pages.table(["in percent", "items", *NAMES.values()], rows), pages.table(header, listed, left=(0, 1, 2, 3, 7))]
+def page(content: Mapping[str, Any]) -> str:
+    """The page as Markdown, from the JSON of the figures."""
+    figures = content["figures"]
+    rows = [["", "sentences", *NAMES.values()]]
+    rows += [[name, str(own["items"]), *(_share(own[key]) for key in NAMES)] for name, own in figures.items()]
+    listed = [["", "source", "right", "wrong", "without the source", "with it", "log-odds", "faults"]]
+    for each in content["wrong"]:
+        both = (" / ".join(f"{p:.2f}" for p in each[key]) for key in ("without", "with"))
+        texts = (each[key] for key in ("language", "source", "right", "wrong"))
+        listed.append([*texts, *both, f"{each['log_odds']:+.2f}", ", ".join(each["faults"])])
+    return pages.fill(
+        "short-sources",
+        weights=content["weights"],
+        date=content["date"],
+        signature=content["signature"],
+        command=content["command"],
+        items=figures[ALL]["items"],
+        languages=len(figures) - 1,
+        figures=pages.markdown(rows),
+        wrong=pages.markdown(listed),
     )
+
+
+def _share(share: Mapping[str, float]) -> str:
+    """In percent with its interval."""
+    low, high = share["low"], share["high"]
+    return f"{100 * share['value']:.1f}" + ("" if low is None else f" [{100 * low:.1f}, {100 * high:.1f}]")
 
 
 def main() -> None:
@@ -198,19 +205,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--model", metavar="NAME|FOLDER", help="default: the shipped checkpoint")
     parser.add_argument("--precision", choices=("32", "bf16", "16"), help="default: the metric's own")
-    parser.add_argument("--out", type=Path, metavar="FILE.json", help="write the figures there, and a page beside it")
+    parser.add_argument(
+        "--page", type=Path, nargs="?", const=PAGE, metavar="FILE.md", help="write the page and its JSON"
+    )
     options = parser.parse_args()
     metric = PronounMetric.from_pretrained(options.model, precision=options.precision)
     judged = judge(metric, read())
     content = {
         **pages.origin("checkpoint.short_sources"),
+        "weights": metric.hash,
         "signature": str(metric.signature(context=NONE, counts=Counts(with_source=len(judged)))),
         "figures": figures(judged),
         "wrong": wrong(judged),
     }
-    print(show(content))
-    if options.out is not None:
-        pages.write_page(options.out.with_suffix(".md"), show(content) + "\n", content)
+    text = page(pages.plain(content))
+    print(text)
+    if options.page is not None:
+        pages.write_page(options.page, text, content)
 
 
 if __name__ == "__main__":

@@ -232,13 +232,11 @@ def test_source_reader(natural: bool, run: Run, with_reader: Path, prepared: Pat
 
 
 def test_short_sources(run: Run, with_reader: Path, tmp_path: Path) -> None:
-    out = tmp_path / "short.json"
-    told = run("checkpoint.short_sources", "--model", with_reader, "--out", out)
-    found = json.loads(out.read_text(encoding="utf-8"))
+    page = tmp_path / "short.md"
+    told = run("checkpoint.short_sources", "--model", with_reader, "--page", page)
+    found = json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))
     assert found["figures"]["all"]["items"] == sum(own["items"] for own in found["figures"].values()) / 2
-    assert (
-        "|source:reader-" in found["signature"] and told.strip() == (tmp_path / "short.md").read_text("utf-8").strip()
-    )
+    assert "|source:reader-" in found["signature"] and told.strip() == page.read_text(encoding="utf-8").strip()
 
 
 def test_reference_free(run: Run, with_reader: Path, data: Path, tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.checkpoint.short_sources import Item, Judged, figures, read, show, wrong
+from benchmarks import pages
+from benchmarks.checkpoint.short_sources import Item, Judged, figures, page, read, wrong
 from pronmetric.errors import InputError
 from pronmetric.pronouns.finder import find
 
@@ -46,4 +47,13 @@ def test_what_is_counted() -> None:
     )
     (row,) = wrong(judged)
     assert (row["language"], row["faults"]) == ("ru", ["wrong", "contradicted", "falls"])
-    assert "He left.  She left." in show({"figures": found, "wrong": [row]})
+    content = {"weights": "12345678", "date": "d", "signature": "s", "command": "c", "figures": found, "wrong": [row]}
+    told = page(pages.plain(content))
+    assert (
+        "3 short sentences of our own in 2 languages" in told
+        and "| ru | 1 | 100.0 | 0.0 | 100.0 | 100.0 | 100.0 |" in told
+    )
+    assert (
+        "| ru | Он ушёл. | He left. | She left. | 0.90 / 0.80 | 0.60 / 0.70 | -1.00 | wrong, contradicted, falls |"
+        in told
+    )
