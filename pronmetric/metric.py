@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from pronmetric.alignment.counts import files as source_files
 from pronmetric.alignment.counts.table import CountTable
+from pronmetric.alignment.parallel import check_sources, pairs_of
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.config import PAIR_HEAD, decision_of, has_pair_head, tie_threshold, trained_in_context
 from pronmetric.checkpoint.files import Checkpoint
@@ -257,12 +258,15 @@ class PronounMetric:
                 records.
             progress: show a bar on stderr.
 
+        Sources that cannot be right are a warning, as in all methods that take sources but `stream` and `alternatives`.
+
         Raises:
             InputError: a record without a text, or a value that is not text.
             PronmetricError: `batch_size` or `docs` are not as described.
         """
         texts = self._texts(records)
         batch_size, docs = _checked_batch_size(batch_size), _checked_docs(docs, len(texts))
+        self._warn_of_sources("records", pairs_of(texts))
         counts = Counts()
         with tqdm(total=len(texts), unit=" texts", disable=not progress) as bar:
             segments = tuple(self.stream(texts, batch_size=batch_size, counts=counts, advance=bar.update))
@@ -298,6 +302,7 @@ class PronounMetric:
             PronmetricError: files of different length, or an argument that is not as described.
         """
         corpus = _read_files([translation], reference, source, docids)
+        self._warn_of_sources(str(source), ((row.source, row.texts[0]) for row in corpus.rows()))
         return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
 
     def corpus_score(
@@ -400,6 +405,8 @@ class PronounMetric:
             raise PronmetricError(f"expected as many records of b as of a, got {len(left)} and {len(right)}")
         batch_size, docs = _checked_batch_size(batch_size), _checked_docs(docs, len(left))
         seed = _seed(seed)
+        self._warn_of_sources("records of a", pairs_of(left))
+        self._warn_of_sources("records of b", pairs_of(right))
         units: Sequence[Hashable] = [None] * len(left) if docs is None else docs
         sourced = any(text.source is not None for text in (*left, *right))
         compared, counts = self._comparison(by, tie, sourced=sourced), Counts()
@@ -445,6 +452,7 @@ class PronounMetric:
             PronmetricError: files of different length, or an argument that is not as described.
         """
         corpus = _read_files([a, b], reference, source, docids)
+        self._warn_of_sources(str(source), ((row.source, row.texts[0]) for row in corpus.rows()))
         kind, batch_size, seed = self._kind(corpus, context, CROSSED), _checked_batch_size(batch_size), _seed(seed)
         compared, counts = self._comparison(by, tie, sourced=corpus.has_source), Counts()
         decisions, texts, docs = [], [], []
@@ -468,6 +476,11 @@ class PronounMetric:
         by = decision_of(self.config, by, name=self.name, reader=self.reader if sourced else None)
         threshold = tie_threshold(self.config, name=self.name, by=by) if tie == "auto" else _checked_tie(tie)
         return PairwiseComparison(tie=threshold, by=by)
+
+    def _warn_of_sources(self, name: str, pairs: Iterable[tuple[str | None, str]]) -> None:
+        """Warn, unless sources are ignored, of those of the file `name` that cannot be right; see `check_sources`."""
+        if not self._no_source:
+            check_sources(name, pairs, self.language, lambda said: warnings.warn(said, stacklevel=5), strict=False)
 
     def _texts(self, records: Iterable[Mapping[str, Any]]) -> list[Text]:
         return [

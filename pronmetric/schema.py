@@ -169,6 +169,10 @@ class JudgedGap:
     marked_by: tuple[str, ...]
 
 
+UNDETERMINED = "und"
+"""The code of a language that is not known, as in "und-en" (ISO 639-2)."""
+
+
 @dataclass(frozen=True, slots=True)
 class JudgedText:
     """A translation with what people marked or corrected of its pronouns.

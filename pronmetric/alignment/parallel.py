@@ -1,11 +1,12 @@
 """Whether the lines of a source can be the sources of the lines of a text; no model is read.
 
-Four things are seen at once: lines without a source, a source that is one line again and again, one that is the text
-itself, and one that is English as the text is. Then the lines are compared. A pair of lines is the more alike the more
-numbers, Latin words (their first letters, without diacritics: names and cognates) and marks of punctuation they share,
-rare ones above all, and the better their lengths agree; this holds for sources in any script. The lines are doubted
-where they are clearly more alike to the texts one to three lines above or below, or to the texts in reverse order, or
-hardly more alike to their own texts than to those far away. docs/source.md has measurements.
+Five things are seen at once: lines without a source, sources without a word, such as numbers, a source that is one line
+again and again, one that is the text itself, and one that is English as the text is. Then the lines are compared. A
+pair of lines is the more alike the more numbers, Latin words (their first letters, without diacritics: names and
+cognates) and marks of punctuation they share, rare ones above all, and the better their lengths agree; this holds for
+sources in any script. The lines are doubted where they are clearly more alike to the texts one to three lines above or
+below, or to the texts in reverse order, or hardly more alike to their own texts than to those far away. docs/source.md
+has measurements.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, pairwise
 from math import log, sqrt
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 from pronmetric.errors import PronmetricError
 from pronmetric.pronouns.known_words import KnownWords
 from pronmetric.pronouns.languages import ENGLISH, Language
+from pronmetric.text.context import Text
 
 SAMPLE = 1000
 """Lines that are read for a check, the first ones."""
@@ -34,7 +36,8 @@ NEAR = (1, -1, 2, -2, 3, -3)
 CLEARLY = 3.0  # standard errors by which another order is better; at most 0.5 for 10 right lines, below -1 for 20
 HARDLY = 0.25  # standard deviations by which a text is better than those far away; at least 0.5 for 100 right lines
 SHARED = 4.0  # weight of what is shared: a cosine of 0.25 counts as much as two lengths of one standard deviation
-_NUMBER, _LATIN = re.compile(r"\d+"), re.compile("[a-z]{4,}")
+ALIKE = 0.25  # of the words of two texts, those that both have
+_NUMBER, _LATIN, _WORD = re.compile(r"\d+"), re.compile("[a-z]{4,}"), re.compile(r"\w+")
 _FIRST_LETTERS = 5
 _MARKS = {"?": "?", "\u061f": "?", "!": "!", ":": ":", "(": "(", **dict.fromkeys('"“”„«「『', '"')}
 
@@ -78,7 +81,13 @@ def doubts(pairs: Iterable[tuple[str | None, str]], language: Language) -> list[
             f"{'its text is' if one else 'their texts are'} scored without; fill {'it' if one else 'them'} in"
         )
     filled = [both[k] for k in texts if both[k][0]]
-    wrong = _same(filled) or _english(filled, language) or _other_order(both, len(filled)) or _numbers(filled)
+    wrong = (
+        _wordless(filled)
+        or _same(filled)
+        or _english(filled, language)
+        or _other_order(both, len(filled))
+        or _numbers(filled)
+    )
     return [*found, wrong] if wrong else found
 
 
@@ -99,6 +108,11 @@ def check_sources(
         if strict:
             raise PronmetricError(f"{name}: {said}, or leave out `strict=True`")
         note(f"{name}: {said}")
+
+
+def pairs_of(texts: Iterable[Text]) -> Iterator[tuple[str | None, str]]:
+    """The source of each text, None without one, and the text."""
+    return ((None if text.source is None else text.source.text, text.text) for text in texts)
 
 
 def compare_orders(sources: Sequence[str], texts: Sequence[str]) -> Order:
@@ -129,15 +143,36 @@ def compare_orders(sources: Sequence[str], texts: Sequence[str]) -> Order:
     return Order(better, _errors(own - np.mean(far, axis=0)) / sqrt(len(filled)))
 
 
+def _wordless(pairs: Sequence[tuple[str, str]]) -> str | None:
+    """Whether the sources of most texts with words have none."""
+    worded = [source for source, text in pairs if _has_word(text)]
+    without = sum(not _has_word(source) for source in worded)
+    if 2 * without <= len(worded) or not worded:
+        return None
+    return f"in {without} of {len(worded)} lines the source has no word; give the text that was translated"
+
+
+def _has_word(line: str) -> bool:
+    return any(map(str.isalpha, line))
+
+
 def _same(pairs: Sequence[tuple[str, str]]) -> str | None:
-    """Whether most sources are one line, or the text itself."""
-    ((_, most),) = Counter(source for source, _ in set(pairs)).most_common(1)
-    if most > 2 and 2 * most > len(set(pairs)):
+    """Whether most sources are one line, though their texts are not alike, or the text itself."""
+    distinct = dict.fromkeys(pairs)
+    ((line, most),) = Counter(source for source, _ in distinct).most_common(1)
+    if most > 2 and 2 * most > len(distinct) and not _alike([text for source, text in distinct if source == line]):
         return f"the source is the same line for {most} texts; give the source of each text"
     copied = sum(source.casefold() == text.casefold() for source, text in pairs)
     if 2 * copied > len(pairs):
         return f"in {copied} of {len(pairs)} lines the source is the text itself; give the text that was translated"
     return None
+
+
+def _alike(texts: Sequence[str]) -> bool:
+    """Whether texts share words as translations of one line do: consecutive ones a quarter of theirs, on average."""
+    words = [frozenset(_WORD.findall(text.casefold())) for text in texts]
+    shared = [len(a & b) / max(1, len(a | b)) for a, b in pairwise(words)]
+    return sum(shared) >= ALIKE * len(shared)
 
 
 def _english(pairs: Sequence[tuple[str, str]], language: Language) -> str | None:

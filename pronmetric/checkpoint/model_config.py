@@ -106,11 +106,21 @@ class GapHead(Record):
 
 
 class Mixing(Record):
-    """The logit of a pronoun with a source: model * the model's + reader * the reader's + bias."""
+    """The logit of a pronoun with a source: model * the model's + reader * the reader's + bias.
+
+    Where reader is 0 the source counts nothing, and the logit is the model's.
+    """
 
     model: Number
     reader: Weight
     bias: Number
+
+
+class Mixings(Record):
+    """How both logits are joined for texts with a context and without one."""
+
+    in_context: Mixing
+    alone: Mixing
 
 
 class Calibration(Record):
@@ -149,15 +159,17 @@ class SourceReader(SourceRows):
     """What makes a model a reader of sources, which stands in the folder of the checkpoint that it is for.
 
     model: hash of the weights that it is for. in_context, alone: how its logits join theirs, for texts with a context
-    and without one. preference: share of the change of a pronoun's logit that a pair head's preference takes. missing:
-    of the logits of its gap head; None without one. decision: what decides between texts with sources; None: what
-    decides without. judged: how the preference joins what else is known of a text; None: it stays as it is.
+    and without one; others: the same for sources in languages that it was not trained on, None: as in those.
+    preference: share of the change of a pronoun's logit that a pair head's preference takes. missing: of the logits of
+    its gap head; None without one. decision: what decides between texts with sources; None: what decides without. judged:
+    how the preference joins what else is known of a text; None: it stays as it is.
     """
 
     model: str
     in_context: Mixing
     alone: Mixing
     preference: Weight
+    others: Mixings | None = None
     missing: Calibration | None = None
     decision: Decision | None = None
     judged: Judged | None = None
@@ -273,7 +285,7 @@ class Model(Settings):
         pair = {} if self.pair_head is None else {"pair_head": self.pair_head.heads}
         gaps = {} if self.gap_head is None else {"gap_head": self.gap_head.forms}
         source = {
-            key: rows.model_dump(exclude={"model", "languages", "decision"}, exclude_none=True)
+            key: rows.model_dump(exclude=_unscored(rows), exclude_none=True)
             for key, rows in (("source", self.source), ("reads_source", self.reads_source))
             if rows is not None
         }
@@ -288,3 +300,9 @@ class Model(Settings):
             "head": self.head.form,
             "pronouns": sorted(self.pronouns),
         }
+
+
+def _unscored(rows: SourceRows) -> set[str]:
+    """The fields that do not affect scores; the languages do where the weights of others differ."""
+    others = isinstance(rows, SourceReader) and rows.others is not None
+    return {"model", "decision"} if others else {"model", "languages", "decision"}

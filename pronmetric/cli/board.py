@@ -12,7 +12,15 @@ from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, Group, flag, part, switch, whole
-from pronmetric.cli.run import ScoringRun, choose_context, choose_decision, load_config, load_language
+from pronmetric.cli.run import (
+    ScoringRun,
+    choose_context,
+    choose_decision,
+    corpus_sources,
+    load_config,
+    load_language,
+    note_sources,
+)
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.board import human, limits
 from pronmetric.lab.board.pages import TITLE
@@ -124,6 +132,7 @@ def run_build(task: BuildFlags) -> None:
     for testset in testsets:
         corpus = wmt.read_testset(testset, None, note)
         kind = context if corpus.references else RESPECTIVE if context == COMMON else context
+        note_sources(testset.id, corpus_sources(corpus), model, note, strict=False)
         named = BoardSet(testset.id, testset.name, testset.year, testset.lp, kind, reference_of(corpus, kind))
         stored = store.get(named, corpus)
         if stored.reused:

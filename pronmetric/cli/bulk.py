@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from pronmetric.alignment.parallel import check_sources
+from pronmetric.alignment.parallel import pairs_of
 from pronmetric.bulk import cluster, inputs, rows, run, score, storage
 from pronmetric.bulk.inputs import Source, Surveyed
 from pronmetric.bulk.job import Job
@@ -25,7 +25,7 @@ from pronmetric.checkpoint import locate
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags
 from pronmetric.cli.parser import Command, Flags, Group, argument, flag, number, part, switch, whole
-from pronmetric.cli.run import choose_context, load_config, load_metric, source_pairs
+from pronmetric.cli.run import choose_context, load_config, load_metric, note_sources
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
 from pronmetric.output.display import visible
@@ -106,6 +106,7 @@ class ScoreFlags(Flags):
     context: str | None = flag(choices=[GIVEN, NONE], help="none ignores the contexts (default: given)")
     source_lang: str | None = flags.source_lang_flag()
     workers: WorkerFlags = part(WorkerFlags)
+    strict: bool = flags.strict_flag()
     model: ModelFlags = part(
         ModelFlags, flags.MODEL, only=("model", "lang", "allow_network", "batch_size", "no_source")
     )
@@ -128,8 +129,8 @@ def run_score(task: ScoreFlags) -> None:
     surveyed = _survey(task.files, sources, form, note)
     planned = run.prepare(folder, surveyed, signed, rows=task.files.shard_rows)
     first = rows.first_good(Reader(sources, form), planned.shards, CHECKED_LINES)
-    check_texts({"the first rows": [row.text.text for row in first]}, language, note, strict=False)
-    check_sources("the first rows", source_pairs(row.text for row in first), language, note, strict=False)
+    check_texts({"the first rows": [row.text.text for row in first]}, language, note, strict=task.strict)
+    note_sources("the first rows", pairs_of(row.text for row in first), model, note, strict=task.strict)
     gpus = math.ceil(task.workers.gpus_per_worker or 0)
     worker = _worker_model(model, gpus)
     scoring = Scoring(worker, context, model.batch_size, str(signed), with_source, evidence)

@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pronmetric.alignment.parallel import pairs_of
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import flags, output
 from pronmetric.cli import people as people_runs
@@ -21,6 +22,7 @@ from pronmetric.cli.run import (
     load_config,
     load_language,
     load_language_model,
+    note_sources,
     tie_threshold,
 )
 from pronmetric.data.arrow import PEOPLE_SPLITS
@@ -375,8 +377,9 @@ def _score_pairs(
     dataset = task.texts.dataset
     size = config["context_size"] if dataset is not None else None  # other pairs contain their context
     texts = list(pairs.texts(context, seed=task.seed))
-    named = {dataset or task.pairs or "": (text.text for text in texts)}
-    check_texts(named, load_language(task.model), note, strict=task.strict)
+    name = dataset or task.pairs or ""
+    check_texts({name: (text.text for text in texts)}, load_language(task.model), note, strict=task.strict)
+    note_sources(name, pairs_of(texts[::2]), task.model, note, strict=task.strict)
     scoring = ScoringRun(task.model, task.out, note)
     with scoring.progress(len(texts)):
 
@@ -500,6 +503,7 @@ def _score_pronouns(pronouns: Sequence[LabelledPronoun], task: EvaluateFlags, fi
     texts = labelled.texts(pronouns, context, seed=task.seed)
     named = {file: (text.text for text in texts)}
     check_texts(named, load_language(task.model), note, strict=task.strict)
+    note_sources(file, pairs_of(texts), task.model, note, strict=task.strict)
     scoring = ScoringRun(task.model, task.out, note)
     with scoring.progress(len(texts)):
         scored = zip(scoring.stream(texts), pronouns, strict=True)

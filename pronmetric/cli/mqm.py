@@ -21,6 +21,7 @@ from pronmetric.lab.human.mqm import Judgement
 from pronmetric.output import targets
 from pronmetric.pronouns import languages
 from pronmetric.pronouns.known_words import check_texts
+from pronmetric.schema import UNDETERMINED
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON
 
@@ -56,7 +57,6 @@ examples:
   pronmetric mqm mqm_ted_zhen.tsv --evaluate --longest 2 --plot raters.svg"""
 Context = Mapping[tuple[str, int], tuple[str, ...]]
 EVALUATION = "evaluation"
-UNDETERMINED = "und"  # ISO 639-2
 
 
 class PairFlags(Flags):

@@ -12,7 +12,7 @@ from pronmetric.cli import output
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Flags, flag, switch
-from pronmetric.cli.run import ScoringRun, load_language, load_language_model
+from pronmetric.cli.run import ScoringRun, load_language, load_language_model, note_sources
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.human import form_places, people, people_figures
 from pronmetric.lab.human.people import Items
@@ -37,7 +37,10 @@ class PeopleFlags(Flags):
         metavar="FILE",
         help="plot precision against recall, with each rater against the others as a point (.png or .svg)",
     )
-    also_no_source: bool = switch(help="measure the scores without the source too, which takes twice the time")
+    also_no_source: bool = switch(
+        help="measure the scores without the source too, and what the source adds by set and language, which "
+        "takes twice the time"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,8 @@ def require_probabilities(config: Mapping[str, Any]) -> None:
 def measure(task: Measurement, context: str, note: Notes) -> tuple[str, dict[str, object]]:
     """Score the texts, write the plot; the tables to print, and the figures for JSON."""
     texts = judged.to_score(task.judged, context)
+    for name, pairs in people.sources(task.judged).items():
+        note_sources(f"{task.title}, {name}", pairs, task.model, note, strict=False)
     scoring = ScoringRun(task.model, task.out, note)
     bare = [text._replace(source=None) for text in texts] if task.wish.also_no_source else []
     with scoring.progress(len(texts) + len(bare)):

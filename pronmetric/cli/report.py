@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import tee
 from pathlib import Path
 
+from pronmetric.alignment.parallel import check_sources
 from pronmetric.cli import flags
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.output import Notes
@@ -24,6 +25,7 @@ from pronmetric.report.content import (
     listed_outputs,
     listed_texts,
     model_views,
+    result_sources,
 )
 from pronmetric.results import Result, read
 from pronmetric.scoring.alternatives import THRESHOLD
@@ -172,6 +174,7 @@ def _content(task: ReportFlags, result: Result, note: Notes) -> Content:
         links = link_pronouns(result, record, language)
         if links is None:
             record("the result has no reference: pronouns are not compared with a reference")
+    check_sources("the source", result_sources(result), language, record, strict=False)
     segments = differing(result, links)
     listed = segments[: task.limit]
     model_views: dict[int, tuple[ModelView, ...]] = {}

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from pronmetric.alignment.parallel import check_sources
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
@@ -17,6 +16,7 @@ from pronmetric.cli.run import (
     load_config,
     load_language,
     note_boundaries,
+    note_sources,
     previous_lines,
 )
 from pronmetric.output import targets
@@ -105,6 +105,7 @@ class RerankFlags(Flags):
     )
     to_json: str | None = flag(group=flags.OUTPUT, metavar="FILE", help="write all candidates with their scores")
     out: OutputFlags = part(OutputFlags, flags.OUTPUT, only=flags.NOTES)
+    strict: bool = flags.strict_flag(flags.OUTPUT)
 
     def check(self) -> None:
         """Refuse flags that do not go together."""
@@ -148,7 +149,7 @@ def run(task: RerankFlags) -> None:
     given = None if task.scores is None else read_scores(task.scores, candidates)
     language = ENGLISH if task.mbr else load_language(task.model)
     first = [text for texts in islice(candidates, CHECKED_LINES) for text in texts]
-    check_texts({"the candidates": first}, language, note, strict=False)
+    check_texts({"the candidates": first}, language, note, strict=task.strict)
     if task.mbr:
         note.begin()
         choices, signature = _rerank_by_agreement(candidates, given, task), None
@@ -193,9 +194,8 @@ def _rerank(candidates: Candidates, given: Given, task: RerankFlags, note: outpu
     sources = None
     if task.sources is not None:
         lines = line_parallel(task.sources, len(candidates))
-        if not task.model.no_source:
-            pairs = zip(lines, (texts[0] for texts in candidates), strict=True)
-            check_sources(task.sources, pairs, load_language(task.model), note, strict=False)
+        pairs = zip(lines, (texts[0] for texts in candidates), strict=True)
+        note_sources(task.sources, pairs, task.model, note, strict=task.strict)
         sources = sources_of(lines, docs)
     scoring = ScoringRun(task.model, task.out, note)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from pronmetric.alignment.parallel import SAMPLE, check_sources
+from pronmetric.alignment.parallel import SAMPLE, check_sources, pairs_of
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
 from pronmetric.cli import output
@@ -244,10 +244,8 @@ def read_corpus(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
     corpus = _read_dataset(texts, model, note) if texts.dataset is not None else _read_files(texts, note)
     language = load_language(model)
     check_corpus(corpus, language, note, strict=texts.strict)
-    if not model.no_source:
-        name = f"{texts.sources or texts.dataset}, the source of {corpus.systems[0]}"
-        pairs = ((row.source, row.texts[0]) for row in corpus.rows())
-        check_sources(name, pairs, language, note, strict=texts.strict)
+    name = f"{texts.sources or texts.dataset}, the source of {corpus.systems[0]}"
+    note_sources(name, corpus_sources(corpus), model, note, strict=texts.strict)
     return corpus
 
 
@@ -264,7 +262,7 @@ def read_records(
     language = load_language(model)
     records = check_records(records, total, name, language, note, strict=texts.strict)
     first = list(islice(records, SAMPLE))
-    check_sources(name, source_pairs(record.text for record in first), language, note, strict=texts.strict)
+    note_sources(name, pairs_of(record.text for record in first), model, note, strict=texts.strict)
     records = chain(first, records)
     kind = choose_context(texts.context, load_config(model), GIVEN, note)
     note.detail("context: none" if kind == NONE else "context: that of each record")
@@ -273,9 +271,23 @@ def read_records(
     return records, total, kind
 
 
-def source_pairs(texts: Iterable[Text]) -> Iterator[tuple[str | None, str]]:
-    """The source of each text, None without one, and the text."""
-    return ((None if text.source is None else text.source.text, text.text) for text in texts)
+def note_sources(
+    name: str, pairs: Iterable[tuple[str | None, str]], model: ModelFlags, note: Notes, *, strict: bool
+) -> None:
+    """Note, unless sources are ignored, those of the file `name` that cannot be right; see `check_sources`.
+
+    pairs: (source, text), one for each source. Verbs that take sources call it before anything is scored.
+
+    Raises:
+        PronmetricError: there are such sources, and `strict`.
+    """
+    if not model.no_source:
+        check_sources(name, pairs, load_language(model), note, strict=strict)
+
+
+def corpus_sources(corpus: Corpus) -> Iterator[tuple[str | None, str]]:
+    """The source of each segment, and the text of the first system."""
+    return ((row.source, row.texts[0]) for row in corpus.rows())
 
 
 def _read_dataset(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from pronmetric.alignment.parallel import pairs_of
 from pronmetric.cli import flags, output, suite_build
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.parser import (
@@ -26,7 +27,7 @@ from pronmetric.cli.parser import (
     unset,
     whole,
 )
-from pronmetric.cli.run import ScoringRun, load_language_model
+from pronmetric.cli.run import ScoringRun, load_language_model, note_sources
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.baselines.comet import Comet
@@ -406,7 +407,7 @@ def _by_pronmetric(task: ScoreFlags, note: output.Notes) -> tuple[Sequence[Item]
     if not items[0].language and about.targets and code not in about.targets:
         named = ", ".join(about.targets)
         note(f"the published candidates of {about.name} are in {named}; the model scores {code}")
-    values = _score_pronouns(scoring, items, task.set, note, strict=task.strict)
+    values = _score_pronouns(scoring, items, task.set, task.model, note, strict=task.strict)
     note.lengths(scoring.counts)
     if task.save_scores is not None:
         with targets.AtomicFile(task.save_scores) as file:
@@ -424,7 +425,7 @@ def _choose_items(items: Sequence[Item], about: About, code: str, file: str, not
 
 
 def _score_pronouns(
-    scoring: ScoringRun, items: Sequence[Item], file: str, note: output.Notes, *, strict: bool
+    scoring: ScoringRun, items: Sequence[Item], file: str, model: ModelFlags, note: output.Notes, *, strict: bool
 ) -> list[float]:
     """The mean probability of each candidate's pronouns; a candidate without one loses.
 
@@ -433,6 +434,8 @@ def _score_pronouns(
     """
     texts = texts_of(items)
     check_texts({file: (text.text for text in texts)}, scoring.metric.language, note, strict=strict)
+    first = texts_of([replace(item, candidates=item.candidates[:1]) for item in items])
+    note_sources(file, pairs_of(first), model, note, strict=strict)
     with scoring.progress(len(texts)):
         scores = [segment.score for segment in scoring.stream(texts)]
     without = sum(score is None for score in scores)
@@ -527,7 +530,7 @@ def _score_all(task: ScoreFlags) -> None:
     metrics: dict[str, Metric] = {}
     scoring = None if model.model is None else ScoringRun(model, out, note)
     if scoring is not None:
-        metrics[scoring.metric.name] = partial(_score_pronouns, scoring, note=note, strict=task.strict)
+        metrics[scoring.metric.name] = partial(_score_pronouns, scoring, model=model, note=note, strict=task.strict)
     metrics |= _baselines(baselines, model, note)
     if scoring is None:
         note.begin()

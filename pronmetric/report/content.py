@@ -248,6 +248,11 @@ def listed_texts(result: Result, listed: Sequence[int]) -> list[Text]:
     return [Text(output.context, output.text) for output in listed_outputs(result, listed)]
 
 
+def result_sources(result: Result) -> Iterator[tuple[str | None, str]]:
+    """The source of each segment, None without one, and the first system's text."""
+    return ((segment.source, segment.outputs[0].text) for segment in result.segments)
+
+
 def model_views(
     result: Result,
     listed: Sequence[int],

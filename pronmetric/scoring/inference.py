@@ -26,7 +26,7 @@ from torch import nn
 from pronmetric.alignment.counts.table import Counted, CountTable, Item
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint.files import Checkpoint
-from pronmetric.checkpoint.model_config import Judged, Mixing, Model
+from pronmetric.checkpoint.model_config import Judged, Mixing, Mixings, Model
 from pronmetric.data.collate import Collator, Encoded, Example, cut_batches, word_of_pieces
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import Platt, logit
@@ -240,13 +240,12 @@ class Inference:
             if found and key not in known and key not in new:
                 new[key] = Example(context, text, [(p.start, p.end) for p in found], own)
             to_read = item = None
-            if (
-                source is not None
-                and self._load_reader is not None
-                and source.text.strip()
-                and (found or self._reader.finds_missing)
-            ):
-                to_read = Example(context, text, tuple((p.start, p.end) for p in found), source)
+            if source is not None and self._load_reader is not None and source.text.strip():
+                source = source._replace(language=source.language or (self.source and self.source.language))
+                example = Example(context, text, tuple((p.start, p.end) for p in found), source)
+                to_read = example if self._reader.reads(example) else None
+                if not variants:
+                    self._reader.count(example, counts)
             if source is not None and self.source is not None and not variants:
                 item = Item(source.text, words, found)
             counts.with_source += to_read is not None or (own is not None and bool(found))
@@ -386,10 +385,12 @@ class Inference:
         """
         if reading.missing is not None:
             segment = _with_missing(segment, self.language.words(example.text), reading.missing)
+        mixing = self._reader.mixing(example)
+        if not mixing.reader:
+            return segment
         if not segment.pronouns:
             return self._reader.prefer(segment)
         own = [p.score for p in segment.pronouns]
-        mixing = self._reader.mixing(example)
         values = _mix(mixing, own, reading.logits)
         changes = logit(values, floor=_LEAST) - logit(own, floor=_LEAST)
         evidence = np.clip(mixing.reader * reading.logits.astype(np.float64), -MOST, MOST).tolist()
@@ -435,7 +436,9 @@ class _Reader:
         self._inference = Inference(loaded, precision=precision, gpus=gpus)
         described = Model.read(loaded.config).source
         assert described is not None  # checked by `files.load_reader`
-        self._in_context, self._alone = described.in_context, described.alone
+        self._languages = frozenset(described.languages)
+        self._trained = Mixings(in_context=described.in_context, alone=described.alone)
+        self._others = described.others or self._trained
         self.preference, self._judged = described.preference, described.judged
         self._missing, gap_head = described.missing, Model.read(loaded.config).gap_head
         self._forms = () if gap_head is None else tuple(gap_head.forms)
@@ -446,8 +449,27 @@ class _Reader:
         return self._missing is not None
 
     def mixing(self, example: Example) -> Mixing:
-        """How its logits join those of the model."""
-        return self._in_context if example.context else self._alone
+        """How its logits join those of the model; a source whose language is not known is one of its training."""
+        by = self._others if self._is_other(example) else self._trained
+        return by.in_context if example.context else by.alone
+
+    def reads(self, example: Example) -> bool:
+        """Whether its source affects what is said of the text."""
+        return self.finds_missing or (bool(example.spans) and self.mixing(example).reader > 0)
+
+    def count(self, example: Example, counts: Counts) -> None:
+        """Count a text with pronouns by whether its source counts, and whether this depends on an unknown language."""
+        if not example.spans:
+            return
+        counts.source_ignored += not self.mixing(example).reader
+        unnamed = example.source is not None and example.source.language is None
+        others = self._others.in_context if example.context else self._others.alone
+        counts.source_unnamed += unnamed and self.mixing(example).reader > others.reader == 0
+
+    def _is_other(self, example: Example) -> bool:
+        """Whether its source is in a language that the reader was not trained on."""
+        code = None if example.source is None else example.source.language
+        return code is not None and code not in self._languages
 
     def prefer(self, segment: SegmentScore) -> SegmentScore:
         """A segment that was read with its source, with the preference that was fitted on pairs that people judged."""

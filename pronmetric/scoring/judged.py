@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from pronmetric.schema import JudgedText
+from pronmetric.schema import UNDETERMINED, JudgedText
 from pronmetric.text.context import NONE, Source, Text, join
 
 MENDED, MARKED = "mended", "marked"
@@ -31,11 +31,24 @@ def to_score(texts: Sequence[JudgedText], context: str) -> list[Text]:
     scored = []
     for one in texts:
         before = "" if context == NONE else join(one.context)
-        source = Source(one.source, () if context == NONE else one.source_context) if one.source else None
+        source = source_of(one) if one.source else None
+        if source is not None and context == NONE:
+            source = source._replace(before=())
         scored.append(Text(before, one.text, source))
         if one.mended:
             scored.append(Text(before, one.mended, source))
     return scored
+
+
+def source_of(text: JudgedText) -> Source:
+    """The source of a text, with its language."""
+    return Source(text.source, text.source_context, source_language(text))
+
+
+def source_language(text: JudgedText) -> str | None:
+    """The code of the language of its source, None if it is not known."""
+    code = text.lp.split("-")[0]
+    return None if code == UNDETERMINED else code
 
 
 def pairs(texts: Sequence[JudgedText]) -> list[Pair]:

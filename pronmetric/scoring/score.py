@@ -173,7 +173,9 @@ class Counts:
     overlapping windows, each pronoun scored once. surplus: texts with more pronouns than the paper's head has slots;
     those beyond them have a score but no weight in the segment's. unread: texts with words whose ends the encoder does
     not read. with_source: texts with a source that counts. source_cut: those whose source is too long for the model, so
-    that a part of it was not read.
+    that a part of it was not read. source_ignored: texts with a source that counts nothing, because with it scores
+    agree less with what people marked. source_unnamed: texts whose source counts as one in a language that the reader
+    was trained on, because its language is not known, though in others it would count nothing.
 
     entities, apostrophes, letters, markup: texts, with a pronoun or without, in which or in whose context such was read
     as plain text (`pronmetric.text.readable`).
@@ -186,6 +188,8 @@ class Counts:
     unread: int = 0
     with_source: int = 0
     source_cut: int = 0
+    source_ignored: int = 0
+    source_unnamed: int = 0
     entities: int = 0
     apostrophes: int = 0
     letters: int = 0
@@ -219,6 +223,14 @@ class Counts:
             yield f"words longer than the encoder reads, their ends ignored: in {self.unread} {of}"
         if self.source_cut:
             yield f"sources longer than the model reads, read in part: {self.source_cut}"
+        if self.source_ignored:
+            why = "with it the scores agree less with what people marked, in their language or in all"
+            yield f"texts whose source does not affect their score: {self.source_ignored}; {why}"
+        if self.source_unnamed:
+            yield (
+                f"sources in a language that is not named: {self.source_unnamed}; if the reader was not trained on it "
+                "(its card has the list), ignore the sources"
+            )
 
 
 class Tally:

@@ -170,7 +170,10 @@ class Attended(BaseModel):
 
 
 class Compared(BaseModel):
-    """A comparison as `pronmetric compare --to_json` writes it, with the record's id in each segment."""
+    """A comparison as `pronmetric compare --to_json` writes it, with the record's id in each segment.
+
+    notes: sources that cannot be right.
+    """
 
     model_config = ConfigDict(extra="forbid")
     format: int
@@ -180,22 +183,25 @@ class Compared(BaseModel):
     unit: str
     tie: float
     signature: str
+    notes: list[str]
 
 
 class ScoredRecords(BaseModel):
-    """As `pronmetric score --jsonl` prints, in the order of the records."""
+    """As `pronmetric score --jsonl` prints, in the order of the records. notes: sources that cannot be right."""
 
     model_config = ConfigDict(extra="forbid")
     records: list[Scored]
     signature: str
+    notes: list[str]
 
 
 class SuggestedRecords(BaseModel):
-    """As `pronmetric suggest --jsonl` prints, in the order of the records."""
+    """As `pronmetric suggest --jsonl` prints, in the order of the records. notes: sources that cannot be right."""
 
     model_config = ConfigDict(extra="forbid")
     records: list[Suggested]
     signature: str
+    notes: list[str]
 
 
 class AttendedRecords(BaseModel):

@@ -70,9 +70,12 @@ async function check() {
   const asked = sides.filter((side) => side.length).map((side) => records(side, fields.context, counting, data.context));
   $("list").classList.add("waits");
   try {
-    const segments = [], spans = parts(asked);
+    const segments = [], noted = [], spans = parts(asked);
     for (const [from, to] of spans) {
-      segments.push(...await scored(asked.map((side) => side.slice(from, to)), fits ? given : null, run.signal));
+      const { found, notes } = await scored(asked.map((side) => side.slice(from, to)), fits ? given : null, run.signal);
+      segments.push(...found);
+      noted.push(...notes.map((note) => `The source${spans.length > 1 ? `, lines ${from + 1} to ${to}` : ""}: ${note}.`));
+      if (noted.length) warn(noted.join(" "));
       if (from === 0) { $("list").replaceChildren(); $("list").classList.remove("waits"); }
       $("list").append(...segments.slice(from).map((segment) => draw(segment, change, asked[0].length === 1)));
       show(segments);
@@ -98,17 +101,18 @@ function parts(asked) {
   return [...found, [from, asked[0].length]];
 }
 
-// The segments of records of one or two sides, scored and compared.
+// The segments of records of one or two sides, scored and compared, and notes on their sources.
 async function scored(part, sources, signal) {
   const made = (at, outputs, verdict) => ({ at, source: sources && sources[at], outputs, verdict });
   const output = (side, record, entry) => ({ side, context: record.context.join(" "), ...entry, text: record.text });
   if (part.length === 1) {
-    const { records: found } = await ask("score", { records: part[0] }, signal);
-    return found.map((entry, k) => made(part[0][k].id, [output(0, part[0][k], entry)], null));
+    const { records: given, notes } = await ask("score", { records: part[0] }, signal);
+    return { notes, found: given.map((entry, k) => made(part[0][k].id, [output(0, part[0][k], entry)], null)) };
   }
-  const { segments, by } = await ask("compare", { a: part[0], b: part[1] }, signal);
-  return segments.map(({ outputs, pairs: [{ better, difference }] }, k) =>
+  const { segments, by, notes } = await ask("compare", { a: part[0], b: part[1] }, signal);
+  const found = segments.map(({ outputs, pairs: [{ better, difference }] }, k) =>
     made(part[0][k].id, outputs.map((entry, side) => output(side, part[side][k], entry)), { better, difference, by }));
+  return { notes, found };
 }
 
 // Adds attention and better forms to segments, and draws them again.

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from pronmetric.alignment.parallel import doubts, pairs_of
 from pronmetric.checkpoint.config import decision_of
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
@@ -64,7 +65,8 @@ class Service:
         (records,), sourced = self._read(records=asked.records)
         segments = await self._scores(_texts(records))
         found = zip(records, segments, strict=True)
-        return self._answer(({"id": one.id, **write.segment_entry(segment)} for one, segment in found), sourced)
+        scored = ({"id": one.id, **write.segment_entry(segment)} for one, segment in found)
+        return {**self._answer(scored, sourced), **self._notes(records)}
 
     async def suggest(self, asked: AskedToSuggest) -> dict[str, Any]:
         """Doubtful pronouns with better forms, as `suggest --jsonl` prints them."""
@@ -84,7 +86,7 @@ class Service:
             )
         found = zip(records, await self.batches.run("forms", items, size=size), strict=True)
         listed = ({"id": one.id, **write.suggestions(one.text.text, each, top=asked.top)} for one, each in found)
-        return self._answer(listed, sourced)
+        return {**self._answer(listed, sourced), **self._notes(records)}
 
     async def attend(self, asked: Asked) -> dict[str, Any]:
         """The attention of each pronoun to each word of its context and its text; sources do not affect it."""
@@ -127,6 +129,7 @@ class Service:
             "pairs": [write.pair_entry(result, by=by) for result in pairs.results(seed=SEED)],
             **write.decision_entry(by, asked.tie),
             "signature": str(signature),
+            **self._notes(*sides),
         }
 
     def _read(self, **sides: Sequence[Any]) -> tuple[list[list[Record]], bool]:
@@ -178,6 +181,11 @@ class Service:
 
     def _answer(self, records: Iterable[dict[str, Any]], sourced: bool) -> dict[str, Any]:
         return {"records": list(records), "signature": str(self._signature(sourced=sourced))}
+
+    def _notes(self, *sides: Sequence[Record]) -> dict[str, list[str]]:
+        """Why the sources of records cannot be right; none where they may be, or do not count."""
+        found = (said for records in sides for said in doubts(pairs_of(_texts(records)), self.metric.language))
+        return {"notes": list(dict.fromkeys(found))}
 
     def _signature(self, *, sourced: bool, context: str | None = None, seed: int | None = None) -> Signature:
         """What the scores of an answer depend on; sourced: whether the records have sources."""

@@ -16,10 +16,11 @@ COMMON, RESPECTIVE, NONE, CROSSED, GIVEN = "common", "respective", "none", "cros
 
 
 class Source(NamedTuple):
-    """The source of a text, and the source's previous sentences, oldest first."""
+    """The source of a text, the source's previous sentences, oldest first, and its language's code, if it is known."""
 
     text: str
     before: tuple[str, ...] = ()
+    language: str | None = None
 
 
 class Text(NamedTuple):
@@ -76,8 +77,9 @@ def source_record(source: Source | None) -> dict[str, Any]:
 class SourceHistory:
     """The last source sentences of a document, line by line; a change of document forgets them."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str | None = None) -> None:
         self._before: deque[str] = deque(maxlen=SOURCE_CONTEXT)
+        self._language = language
         self._doc: Hashable = None
 
     def source(self, line: str, doc: Hashable = None) -> Source:
@@ -85,7 +87,7 @@ class SourceHistory:
         if doc != self._doc:
             self._before.clear()
             self._doc = doc
-        found = Source(line, tuple(self._before))
+        found = Source(line, tuple(self._before), self._language)
         self._before.append(line)
         return found
 

@@ -63,7 +63,7 @@ class Corpus:
         """
         count = len(self.systems)
         histories = [History(size=size) for _ in range(len(self.references) if kind == COMMON else count)]
-        sources = SourceHistory()
+        sources = SourceHistory(self.source_language)
         for row in self.rows():
             if row.source is not None:
                 row = row._replace(evidence=sources.source(row.source, row.doc))

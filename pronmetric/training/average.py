@@ -141,6 +141,7 @@ def average_readers(
         first.collator,
         development(data, forms=forms, language=first.language, most=most),
         data,
+        languages=first.config["source"]["languages"],
         rate=natural_rate(prepared.manifest),
         pairs=recipe.default("train")["data.choose"],
         dtype=torch.bfloat16,

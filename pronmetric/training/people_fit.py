@@ -2,6 +2,10 @@
 
 Weights join its logits with those of its checkpoint, and a calibration makes probabilities of the logits of its gap
 head. A pronoun is right as far as raters did not mark it, and a gap as far as no pronoun was put there.
+
+The weights are fitted apart for sources in the languages that the reader was trained on and in others. For the figures
+those of a document are fitted on the other documents. Where the figure of such a group of languages is lower with the
+source than without, the source counts nothing in it.
 """
 
 from __future__ import annotations
@@ -14,34 +18,90 @@ import numpy as np
 import torch
 
 from pronmetric.checkpoint.files import Checkpoint
-from pronmetric.checkpoint.model_config import Calibration, Mixing
+from pronmetric.checkpoint.model_config import Calibration, Mixing, Mixings
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator, Example, cut_batches
 from pronmetric.eval.calibration import fit_shares
-from pronmetric.eval.detection import roc_auc
+from pronmetric.eval.detection import average_precision, roc_auc
 from pronmetric.nn.inference import for_inference
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.progress import progress
 from pronmetric.pronouns.languages import Language
 from pronmetric.schema import JudgedText
-from pronmetric.text.context import Source, join
+from pronmetric.scoring.judged import source_language, source_of
+from pronmetric.text.context import join
 from pronmetric.training.calibrate import FEWEST, PIECES, logits_of
 from pronmetric.training.source_data import missing_before
 
 FEWEST_GAPS = 10  # in which a pronoun was missing, to calibrate the logits of gaps
+SILENT = Mixing(model=1.0, reader=0.0, bias=0.0)  # the source counts nothing
+TRAINED, OTHERS = "trained", "others"  # languages of sources
+WITHOUT, WITH = "held_without", "held_with"  # figures of held-out documents
 
 
 class Fitted(NamedTuple):
     """The weights for texts with a context and without, and the calibration of gaps; None with too few marks.
 
+    others: of sources in languages that the reader was not trained on; None with too few marks.
     figures: areas under the ROC curve by set: of the pronouns that one rater or more marked, by the checkpoint alone
-    ("model") and with the source ("mixed"), and of the gaps in which a pronoun was missing.
+    ("model") and with the source ("mixed"), and of the gaps in which a pronoun was missing; and of held-out documents
+    those of `Held`.
     """
 
     in_context: Mixing | None
     alone: Mixing | None
+    others: Mixings | None
     missing: Calibration | None
     figures: dict[str, float]
+
+
+class Marks(NamedTuple):
+    """Pronouns that people judged (pronouns,).
+
+    own, read: the logits of the checkpoint and of the reader. right: the share of raters who did not mark them. sets,
+    documents: their names. context: whether the text has one. trained: whether its source is in a language that the
+    reader was trained on; one that is not known counts as such.
+    """
+
+    own: np.ndarray
+    read: np.ndarray
+    right: np.ndarray
+    sets: np.ndarray
+    documents: np.ndarray
+    context: np.ndarray
+    trained: np.ndarray
+
+    def select(self, chosen: np.ndarray) -> Marks:
+        """Those that are chosen (pronouns,)."""
+        return Marks(*(column[chosen] for column in self))
+
+
+class Held(NamedTuple):
+    """Average precisions of doubts of held-out documents in one group of languages, by set, in [0, 1].
+
+    without: by the checkpoint alone. with_source: by weights that were fitted on the other documents. marked: pronouns.
+    """
+
+    without: dict[str, float]
+    with_source: dict[str, float]
+    marked: dict[str, int]
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """The means over the sets without the source and with it, each set weighted by its marked pronouns."""
+        total = sum(self.marked.values())
+        without, with_source = (
+            sum(self.marked[name] * each[name] for name in self.marked) / total
+            for each in (self.without, self.with_source)
+        )
+        return without, with_source
+
+    def figures(self, group: str) -> dict[str, float]:
+        """The figures of each set and the means of the group, as `train` stores them."""
+        means = self.means if self.marked else ()
+        parts = zip((WITHOUT, WITH), (self.without, self.with_source), strict=True)
+        found = {f"people/{kind}_{name}": value for kind, part in parts for name, value in part.items()}
+        return found | {f"people/{kind}_{group}": mean for kind, mean in zip((WITHOUT, WITH), means, strict=False)}
 
 
 def fit(
@@ -50,6 +110,7 @@ def fit(
     collator: Collator,
     folder: Path,
     *,
+    languages: Sequence[str],
     dtype: torch.dtype,
     show: bool,
 ) -> Fitted | None:
@@ -69,17 +130,21 @@ def fit(
     examples, labels = [example for example, _ in found], [right for _, right in found]
     readers = (english.model, english.collator), (scorer, collator)
     own, read = (logits_of(model, rows, examples, dtype=dtype, label=label) for model, rows in readers)
-    figures, mixings = dict[str, float](), dict[bool, Mixing | None]()
-    sets = np.repeat([_name(text) for text in texts], [len(each) for each in labels])
-    context = np.repeat([bool(text.context) for text in texts], [len(each) for each in labels])
-    right, first, second = (np.concatenate(each) for each in (labels, own, read))
-    mixed = first.astype(np.float64)
-    for there in (True, False):
-        here = context == there
-        mixings[there] = mixing = _mixing(first[here], second[here], right[here])
-        if mixing is not None:
-            mixed[here] = mixing.model * first[here] + mixing.reader * second[here] + mixing.bias
-    figures |= _areas("model", sets, right, first) | _areas("mixed", sets, right, mixed)
+    columns = (
+        [_name(text) for text in texts],
+        [f"{_name(text)}/{text.doc}" for text in texts],
+        [bool(text.context) for text in texts],
+        [source_language(text) in (None, *languages) for text in texts],
+    )
+    sizes = [len(each) for each in labels]
+    values = (np.concatenate(each) for each in (own, read, labels))
+    marks = Marks(*values, *(np.repeat(each, sizes) for each in columns))
+    weights, figures = _fit_groups(marks)
+    mixed = marks.own.astype(np.float64)
+    for group, there in ((TRAINED, marks.trained), (OTHERS, ~marks.trained)):
+        mixed[there] = _join(weights[group], marks.select(there))
+    figures |= _areas("model", marks.sets, marks.right, marks.own)
+    figures |= _areas("mixed", marks.sets, marks.right, mixed)
     missing = None
     if scorer.gap_head is not None:
         corrected = [(text, each) for text, each in zip(texts, examples, strict=True) if text.kind == "edits"]
@@ -87,7 +152,60 @@ def fit(
         lacks, logits, names = _labelled_gaps([text for text, _ in corrected], outputs, english.language)
         missing = _calibration(logits, lacks)
         figures |= _areas("missing", names, 1 - lacks, -logits)
-    return Fitted(mixings[True], mixings[False], missing, figures)
+    trained, others = weights[TRAINED], weights[OTHERS]
+    known = {"in_context": others[True] or others[False], "alone": others[False] or others[True]}
+    of_others = None if None in known.values() else Mixings.model_validate(known)
+    return Fitted(trained[True], trained[False], of_others, missing, figures)
+
+
+Weights = dict[bool, Mixing | None]
+"""Weights for texts with a context (True) and without one; None with too few marks."""
+
+
+def _fit_groups(marks: Marks) -> tuple[dict[str, Weights], dict[str, float]]:
+    """The weights of each group of languages, and its figures of held-out documents."""
+    weights, figures = dict[str, Weights](), dict[str, float]()
+    for group, there in ((TRAINED, marks.trained), (OTHERS, ~marks.trained)):
+        own = marks.select(there)
+        weights[group] = _weights(own)
+        if any(weights[group].values()):
+            held = held_out(own)
+            figures |= held.figures(group)
+            if held.marked and held.means[1] < held.means[0]:
+                weights[group] = {True: SILENT, False: SILENT}
+    return weights, figures
+
+
+def held_out(marks: Marks) -> Held:
+    """The figures of held-out documents: the weights for a document are fitted on the others."""
+    logits = marks.own.astype(np.float64)
+    for document in sorted(set(marks.documents.tolist())):
+        here = marks.documents == document
+        logits[here] = _join(_weights(marks.select(~here)), marks.select(here))
+    found = Held({}, {}, {})
+    for name in sorted(set(marks.sets.tolist())):
+        own = marks.sets == name
+        marked, even = marks.right[own] < 1, np.ones(int(own.sum()))
+        without, with_source = (average_precision(marked, -each[own], even) for each in (marks.own, logits))
+        if without is not None and with_source is not None:
+            found.without[name], found.with_source[name] = without, with_source
+            found.marked[name] = int(marked.sum())
+    return found
+
+
+def _weights(marks: Marks) -> Weights:
+    parts = {there: marks.select(marks.context == there) for there in (True, False)}
+    return {there: _mixing(own.own, own.read, own.right) for there, own in parts.items()}
+
+
+def _join(weights: Weights, marks: Marks) -> np.ndarray:
+    """The logits with the source; those of the checkpoint where there are no weights."""
+    logits = marks.own.astype(np.float64)
+    for there, mixing in weights.items():
+        if mixing is not None:
+            here = marks.context == there
+            logits[here] = mixing.model * marks.own[here] + mixing.reader * marks.read[here] + mixing.bias
+    return logits
 
 
 def _labelled_gaps(
@@ -115,7 +233,7 @@ def _example(text: JudgedText, forms: frozenset[str]) -> tuple[Example, np.ndarr
     kept = [each for each in text.pronouns if each.form in forms]
     right = np.array([1 - len(each.marked_by) / len(text.raters) for each in kept], dtype=float)
     spans = tuple((each.start, each.end) for each in kept)
-    return Example(join(text.context), text.text, spans, Source(text.source, text.source_context)), right
+    return Example(join(text.context), text.text, spans, source_of(text)), right
 
 
 @torch.inference_mode()

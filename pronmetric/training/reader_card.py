@@ -12,11 +12,13 @@ from pronmetric.scoring.judged import MARKED, MENDED
 from pronmetric.training import recipe
 from pronmetric.training.card import table
 from pronmetric.training.fit import EXPORT
+from pronmetric.training.people_fit import OTHERS, TRAINED, WITH, WITHOUT
 from pronmetric.training.source_data import RATE, WITH_SOURCE
 from pronmetric.training.source_mixing import REPLACED
 
 PEOPLE = "people/"  # the figures on what people marked
 INITIAL = "initial"  # the key of a reader's record of training with that of the reader it began with
+_GROUPS = {TRAINED: "the languages that it was trained on", OTHERS: "other languages"}
 _KINDS = {REPLACED: "references with a pronoun replaced", "noisy": "R vs R'", "system": "R vs S"}
 
 
@@ -63,6 +65,8 @@ Area under the ROC curve in percent, of the pronouns that one rater or more mark
 gaps into which a post-editor put a pronoun; 50 is chance. The weights of the source were fitted on these texts.
 
 {_table(["", "the checkpoint alone", "with the source", "missing pronouns"], rows)}"""
+    if held := _held_out(figures, source):
+        told += f"\n\n{held}"
     if not decision:
         return told
     kinds = dict.fromkeys(name for each in decision.values() for name in each)
@@ -84,6 +88,27 @@ def _preferred(source: SourceReader) -> str:
     return f""" With a source, the preference is {by.own:.2f} times that of the pair head, plus {by.logit:.2f} times the
 mean logit, plus {by.missing:.2f} times the expected missing pronouns; of a text without a pronoun, {by.empty:.2f} plus
 the last. These weights were fitted on the pairs; each accuracy is of weights that were fitted on other documents."""
+
+
+def _held_out(figures: Mapping[str, float], source: SourceReader) -> str:
+    """The figures of held-out documents, and where the source counts nothing; "" without such figures."""
+    start = f"{PEOPLE}{WITHOUT}_"
+    names = sorted(name.removeprefix(start) for name in figures if name.startswith(start))
+    if not names:
+        return ""
+    sets = [name for name in names if name not in _GROUPS]
+    shown = {**{name: name for name in sets}, **{name: f"{said}, mean" for name, said in _GROUPS.items()}}
+    rows = [[said, *_cells(figures, f"{WITHOUT}_{name}", f"{WITH}_{name}", of=PEOPLE)] for name, said in shown.items()]
+    of_others = () if source.others is None else (source.others.in_context, source.others.alone)
+    weights = {TRAINED: (source.in_context, source.alone), OTHERS: of_others}
+    silent = [said for name, said in _GROUPS.items() if weights[name] and not any(m.reader for m in weights[name])]
+    ignored = "".join(
+        f" In {said} they are lower with the source, which therefore does not affect scores there." for said in silent
+    )
+    said = "Average precision in percent on documents for which the weights were fitted on the other documents."
+    return f"""{said}{ignored}
+
+{_table(["", "the checkpoint alone", "with the source"], rows)}"""
 
 
 def _share(value: float | None) -> str:

@@ -106,6 +106,7 @@ def _round_reader(loaded: Checkpoint, out: Path, *, bits: int, data: Path | None
             loaded.collator,
             development(data, forms=config["pronouns"], language=loaded.language, most=usual["data.development"]),
             data,
+            languages=config["source"]["languages"],
             rate=natural_rate(arrow.read_manifest(data)),
             pairs=recipe.default("train")["data.choose"],
             dtype=torch.bfloat16,

@@ -8,6 +8,7 @@ of pairs of a reference with a system output the source is no judge, as systems 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ import numpy as np
 import torch
 
 from pronmetric.checkpoint.files import Checkpoint
-from pronmetric.checkpoint.model_config import Calibration, Mixing
+from pronmetric.checkpoint.model_config import Calibration, Mixing, Mixings
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator, Example
 from pronmetric.eval.calibration import fit_sum
@@ -33,14 +34,14 @@ from pronmetric.training.source_data import Development, read_translations, with
 
 REPLACED = "replaced"  # the kind of pairs whose worse text is the better one with a pronoun replaced
 WHOLE = 1.0  # the share of the change where no pairs tell it
-_AS_BEFORE = Mixing(model=1.0, reader=0.0, bias=0.0)
 
 
 class Mixed(NamedTuple):
     """How a reader's logits join those of its checkpoint, for texts with a context and without, and what that gives.
 
     preference: share of the change of a text's logits that the preference takes. missing: calibrates the logits of the
-    gap head; None without one, or with too few corrections.
+    gap head; None without one, or with too few corrections. others: of sources in languages that the reader was not
+    trained on; None: as in those.
     """
 
     in_context: Mixing
@@ -48,6 +49,7 @@ class Mixed(NamedTuple):
     preference: float
     figures: dict[str, float]
     missing: Calibration | None = None
+    others: Mixings | None = None
 
 
 def mix(
@@ -57,6 +59,7 @@ def mix(
     development: Development,
     folder: Path,
     *,
+    languages: Sequence[str],
     rate: float,
     pairs: int,
     dtype: torch.dtype,
@@ -70,6 +73,7 @@ def mix(
         collator: of its rows.
         development: the references.
         folder: the prepared folder with the pairs.
+        languages: of the sources that the reader was trained on.
         rate: of replaced pronouns.
         pairs: most pairs of each kind, drawn by seed 0; 0 for all.
         dtype: of the products of both encoders.
@@ -80,7 +84,7 @@ def mix(
     of = np.repeat(development.languages, [len(item.right) for item in development.items])
     label = "weights of the source" if progress else None
     readers = (english.model, english.collator), (scorer, collator)
-    by_people = people_fit.fit(english, scorer, collator, folder, dtype=dtype, show=progress)
+    by_people = people_fit.fit(english, scorer, collator, folder, languages=languages, dtype=dtype, show=progress)
     mixings, figures = [], {} if by_people is None else dict(by_people.figures)
     for name, is_alone in (("", False), ("_alone", True)):
         examples = [without_context(item.example) if is_alone else item.example for item in development.items]
@@ -97,16 +101,17 @@ def mix(
         mixings.append(mixing)
     in_context, alone = mixings
     missing = None if by_people is None else by_people.missing
-    mixed = Mixed(in_context, alone, WHOLE, figures, missing)
+    others = None if by_people is None else by_people.others
+    mixed = Mixed(in_context, alone, WHOLE, figures, missing, others)
     return _with_share(mixed, english, scorer, collator, folder, most=pairs, dtype=dtype, progress=progress)
 
 
 def _fit_mixing(own: np.ndarray, read: np.ndarray, right: np.ndarray, *, rate: float) -> Mixing:
     """The weights; the checkpoint's logits alone if few pronouns are replaced, or if they would count against them."""
     if (right == 0).sum() < FEWEST or (right == 1).sum() < FEWEST:
-        return _AS_BEFORE
+        return people_fit.SILENT
     model, reader, bias = fit_sum([own, read], right, rate=rate)
-    return Mixing(model=model, reader=reader, bias=bias) if model > 0 and reader > 0 else _AS_BEFORE
+    return Mixing(model=model, reader=reader, bias=bias) if model > 0 and reader > 0 else people_fit.SILENT
 
 
 def _with_share(

@@ -156,6 +156,7 @@ def train(
             data.collator,
             data.development,
             folder.path,
+            languages=data.languages,
             rate=rate,
             pairs=settings.data.choose,
             dtype=DTYPE[settings.trainer.precision],
@@ -171,6 +172,7 @@ def train(
         alone=mixed.alone,
         preference=mixed.preference,
         missing=mixed.missing,
+        others=mixed.others,
         languages=list(data.languages),
     )
     record = {
@@ -281,8 +283,9 @@ def with_mixing(config: Mapping[str, Any], mixed: source_mixing.Mixed, *, model:
         "alone": mixed.alone.model_dump(),
         "preference": mixed.preference,
         **({} if mixed.missing is None else {"missing": mixed.missing.model_dump()}),
+        **({} if mixed.others is None else {"others": mixed.others.model_dump()}),
     }
-    before = {key: value for key, value in config["source"].items() if key != "judged"}  # fitted again by `save`
+    before = {key: value for key, value in config["source"].items() if key not in ("others", "judged")}
     return {**config, "source": {**before, **fitted, "model": model}}
 
 

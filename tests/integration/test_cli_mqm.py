@@ -118,6 +118,21 @@ def test_the_figures_are_those_of_a_people_split(
     assert json.loads(Path("e.json").read_text())["pronouns"]["all"] == row
 
 
+def test_sources_that_cannot_be_right_are_noted(with_reader: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_marks(Path("marks_zh-en.tsv"))
+    text = Path("marks_zh-en.tsv").read_text(encoding="utf-8").replace("\u5979\u770b\u4e86", "1905")
+    Path("marks_zh-en.tsv").write_text(text, encoding="utf-8")
+    argv = ["mqm", "marks_zh-en.tsv", "--evaluate", "--longest", "2", "--model", str(with_reader), "--gpus", "0"]
+    assert main([*argv, "--also_no_source", "--to_json", "m.json"]) == 0
+    out, err = capsys.readouterr()
+    assert "marks_zh-en.tsv, marks_zh-en:zh-en: in 3 of 3 lines the source has no word" in err
+    found = json.loads(Path("m.json").read_text())["evaluation"]["source"]
+    assert found.keys() == {"all", "marks_zh-en:zh-en"} and found["all"]["marked"] == 8
+    assert out.count("what the source adds") == 1
+    assert main([*argv, "--no_source"]) == 0
+    assert "has no word" not in capsys.readouterr().err
+
+
 def test_flags_of_the_evaluation_need_it(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["mqm", "m.tsv", "--pairs", "p.jsonl", "--model", "base", "--plot", "x.svg"])

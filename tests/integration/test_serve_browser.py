@@ -105,6 +105,19 @@ def test_lines_that_do_not_match_are_named(browser: Browser, opened: str) -> Non
     assert settled(browser).endswith("doubtful.") and browser.run("document.querySelectorAll('.source').length") == 0
 
 
+def test_a_source_that_cannot_be_right_is_noted(browser: Browser, with_reader: Path) -> None:
+    with serving("--rate", 0, "--model", with_reader, "--gpus", 0, "--quiet") as served:
+        browser.open(served.address)
+        for second in ("", "He left."):
+            put(browser, first="She left.", second=second, source="She left.")
+            until(lambda: "The source: in 1 of 1 lines the source is the text itself" in browser.run(WARNING))
+            assert settled(browser)
+            put(browser, first="She left.", second=second, source="Sie ging.")
+            until(lambda: browser.run(WARNING) == "")
+            assert settled(browser)
+        assert browser.faults() == []
+
+
 def test_a_form_is_put_in_the_place_of_a_pronoun(browser: Browser, opened: str) -> None:
     lines = "😀 He said 😀 she knew them.\nIt was his, not hers, and they saw us.\nWho was it that told him?"
     put(browser, first=lines)

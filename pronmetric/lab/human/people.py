@@ -97,6 +97,16 @@ def read(folder: str | Path, split: str, *, needed: bool = True) -> list[JudgedT
     return texts
 
 
+def sources(texts: Iterable[JudgedText]) -> dict[str, list[tuple[str, str]]]:
+    """By set, the source of each text of its first system, and this text."""
+    first: dict[str, str] = {}
+    found: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for one in texts:
+        if first.setdefault(name := set_of(one), one.system) == one.system:
+            found[name].append((one.source, one.text))
+    return found
+
+
 def mended(scored: Iterable[Text], texts: Sequence[JudgedText]) -> list[Text]:
     """The mended text and the text of each pair, one after the other, out of those of `judged.to_score`."""
     stream = iter(scored)
@@ -150,6 +160,15 @@ def _judged(texts: Iterable[JudgedText]) -> Items:
 def set_of(text: JudgedText) -> str:
     """The set of a text, NAME:LP."""
     return f"{text.testset}:{text.lp}"
+
+
+def source_language(name: str) -> str:
+    """The code of the language of the sources of a set NAME:LP.
+
+    >>> source_language("newstest2020:zh-en")
+    'zh'
+    """
+    return name.rsplit(":", 1)[-1].split("-")[0]
 
 
 def form_rates(texts: Iterable[JudgedText]) -> dict[str, float]:

@@ -3,7 +3,8 @@
 Over all pronouns, by set (name and language pair), by what became of the pronoun, by whether the source has a
 counterpart, and by form: the metric as a further rater beside the raters among each other; areas under the ROC curve of
 the pronouns that one or more, and two or more, raters marked; average precision; precision of the most doubted
-pronouns; and how often the mended text of a pair is preferred. Intervals resample documents.
+pronouns; how often the mended text of a pair is preferred; and by set and language what the source adds. Intervals
+resample documents.
 """
 
 from __future__ import annotations
@@ -73,6 +74,22 @@ class PairFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceFigures:
+    """Area and average precision of some pronouns by the metric without the source and with it, in [0, 1].
+
+    marked: pronouns. area_gain, precision_gain: with the source minus without it. None where they are undefined.
+    """
+
+    pronouns: int
+    marked: int
+    documents: int
+    area: tuple[float | None, float | None]
+    area_gain: Estimate | None
+    precision: tuple[float | None, float | None]
+    precision_gain: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
 class Said:
     """What is measured: doubts of the judged pronouns, and numbers that decide between the texts of the mended pairs.
 
@@ -90,11 +107,15 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """All figures. pronouns: by name of the row. forms: by form, without intervals. pairs: None without any."""
+    """All figures. pronouns: by name of the row. forms: by form, without intervals. pairs: None without any.
+
+    source: what the source adds, by set and by language; empty if scores without it were not computed.
+    """
 
     pronouns: dict[str, Figures]
     forms: dict[str, Figures]
     pairs: PairFigures | None
+    source: dict[str, SourceFigures] = field(default_factory=dict)
 
 
 def measure(said: Said, *, seed: int) -> Measured:
@@ -116,7 +137,51 @@ def measure(said: Said, *, seed: int) -> Measured:
         pronouns={name: figures(part, seed=seed) for name, part in rows.items()},
         forms={name: figures(part, seed=seed, draws=0) for name, part in people.forms(said.items).items()},
         pairs=pair_figures(said.pairs, decisions) if said.pairs else None,
+        source={} if said.without is None else source_figures(said.without[0], said.items, seed=seed),
     )
+
+
+def source_figures(without: Items, with_source: Items, *, seed: int, draws: int = DRAWS) -> dict[str, SourceFigures]:
+    """What the source adds, over all pronouns, by set and, where a language has several sets, by language.
+
+    without, with_source: the same pronouns with the doubts of a metric.
+    """
+    sets = np.array(with_source.sets, dtype=object)
+    languages = np.array([people.source_language(name) for name in with_source.sets], dtype=object)
+    parts = {people.ALL: np.ones(len(sets), dtype=bool)} | {name: sets == name for name in sorted(set(sets))}
+    for code in sorted(set(languages)):
+        if len(set(sets[languages == code])) > 1:
+            parts[f"sources in {code}"] = languages == code
+    return {
+        name: _gain(without.select(part), with_source.select(part), seed=seed, draws=draws)
+        for name, part in parts.items()
+    }
+
+
+def _gain(without: Items, with_source: Items, *, seed: int, draws: int) -> SourceFigures:
+    one, even = with_source.marks >= 1, np.ones(len(with_source.marks))
+    doubts = without.suspicion, with_source.suspicion
+    pairs, gains = [], []
+    for figure in (detection.roc_auc, detection.average_precision):
+        values = [figure(one, doubt, even) for doubt in doubts]
+        pairs.append((values[0], values[1]))
+        difference = partial(_difference, figure, one, *doubts)
+        gains.append(bootstrap(difference, with_source.documents, draws=draws, seed=seed))
+    return SourceFigures(
+        len(one), int(one.sum()), len(set(with_source.documents)), pairs[0], gains[0], pairs[1], gains[1]
+    )
+
+
+def _difference(
+    figure: Callable[[NDArray[np.bool_], Array, Array], float | None],
+    marked: NDArray[np.bool_],
+    without: Array,
+    with_source: Array,
+    weights: Array,
+) -> float | None:
+    """The figure with the source minus the one without; None where it is undefined."""
+    before, after = figure(marked, without, weights), figure(marked, with_source, weights)
+    return None if before is None or after is None else after - before
 
 
 def figures(items: Items, *, seed: int, draws: int = DRAWS) -> Figures:
@@ -209,6 +274,8 @@ def format_measured(measured: Measured) -> str:
     tables = [format_items(measured.pronouns)]
     if measured.forms:
         tables.append(format_items(measured.forms))
+    if measured.source:
+        tables.append(format_source(measured.source))
     if measured.pairs is not None:
         tables.append(format_pairs(measured.pairs))
     return "\n\n".join(tables)
@@ -237,6 +304,19 @@ def _row(name: str, one: Figures) -> list[object]:
         _percent(own.ac1 if own else None),
         _percent(others.ac1 if others else None),
     ]
+
+
+def format_source(rows: Mapping[str, SourceFigures]) -> str:
+    """A table of what the source adds, in percent and in points, a row each."""
+    header = ["what the source adds", "pronouns", "marked", "documents"]
+    for name in ("area", "AP"):
+        header += [f"{name} without", f"{name} with", "difference"]
+    cells = []
+    for name, one in rows.items():
+        parts = [(one.area, one.area_gain), (one.precision, one.precision_gain)]
+        shown = [each for pair, gain in parts for each in (*map(_percent, pair), percent(gain, signed=True))]
+        cells.append([name, one.pronouns, one.marked, one.documents, *shown])
+    return table(header, cells)
 
 
 def format_pairs(found: PairFigures) -> str:

@@ -140,7 +140,7 @@ def _judged_item(pair: JudgedPair) -> Item:
     versions = (pair.text_a, pair.pronoun_a), (pair.text_b, pair.pronoun_b)
     (text_a, pronoun_a), (text_b, pronoun_b) = reversed(versions) if pair.better == B else versions
     assert pronoun_a is not None and pronoun_b is not None and pair.group is not None
-    source, before = (None, ()) if pair.source is None else pair.source
+    source, before = (None, ()) if pair.source is None else pair.source[:2]
     return Item(pair.id, pair.group, pronoun_a, pronoun_b, pair.context, text_a, text_b, source, before, pair.doc)
 
 

@@ -7,9 +7,10 @@ from itertools import repeat
 import numpy as np
 import pytest
 
-from pronmetric.alignment.parallel import SAMPLE, check_sources, compare_orders, doubts
+from pronmetric.alignment.parallel import SAMPLE, check_sources, compare_orders, doubts, pairs_of
 from pronmetric.errors import PronmetricError
 from pronmetric.pronouns.languages import ENGLISH, language
+from pronmetric.text.context import Source, Text
 
 NAMES = ["Keller", "Oberfeld", "Novak", "Brenner", "Lindholm", "Castelli", "Okafor", "Marchetti", "Sorensen", "Duval"]
 GERMAN = ["Gestern kam {} um {} Uhr.", "War das {}, oder waren es {} andere?", "{} hat {} Bücher gelesen, sagte man."]
@@ -53,9 +54,33 @@ def test_lines_without_a_source() -> None:
 
 
 def test_one_line_again_and_again() -> None:
-    (found,) = said(["Я не знаю, где он."] * 8, [f"She saw {name}." for name in NAMES[:8]])
+    text = [
+        "She left.",
+        "It rains.",
+        "Yes!",
+        "He saw me.",
+        "Who is that?",
+        "We know.",
+        "Go home.",
+        "They came by train.",
+    ]
+    (found,) = said(["Я не знаю, где он."] * 8, text)
     assert found == "the source is the same line for 8 texts; give the source of each text"
     assert said(["Ja."] * 8, ["Yes."] * 8) == [], "the texts are the same too"
+    candidates = [f"I {verb} not know where {form} is." for verb in ("do", "did") for form in ("he", "she", "it")]
+    assert said(["Я не знаю, где он."] * 6, candidates) == [], "the texts are alike, as candidates of one line are"
+
+
+def test_sources_without_a_word() -> None:
+    (found,) = said(["1", "2.", "?", "Sie ging."], ["She left.", "He came.", "Who is that?", "She went."])
+    assert found == "in 3 of 4 lines the source has no word; give the text that was translated"
+    assert said(["1.", "2.", "3."], ["1.", "2.", "3."])[0].startswith("in 3 of 3 lines the source is the text itself")
+    assert said(["3:2", "Sie ging."], ["3:2", "She left."]) == []
+
+
+def test_pairs_of_texts() -> None:
+    given = [Text("", "She left.", Source("Sie ging.")), Text("", "He came.")]
+    assert list(pairs_of(given)) == [("Sie ging.", "She left."), (None, "He came.")]
 
 
 def test_the_text_itself_and_another_english_text() -> None:
@@ -88,7 +113,7 @@ def test_reversed_lines_and_those_of_another_text() -> None:
 
 
 def test_numbers_that_the_texts_do_not_have() -> None:
-    source = [f"{number} {number + 1}" for number in range(1234, 1242)]
+    source = [f"Um {number} Uhr {number + 1}" for number in range(1234, 1242)]
     (found,) = said(source, [f"She saw {name}." for name in NAMES[:8]])
     assert found == (
         "in 8 of 8 lines whose source has numbers the text has none of them; give the source of each text in the same "

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks import pages
-from benchmarks.checkpoint import people_page, reference_free, system_level, target_languages
+from benchmarks.checkpoint import people_page, reference_free, short_sources, system_level, target_languages
 from benchmarks.cost import board, bulk
 from pronmetric.checkpoint import config, locate
 
@@ -19,6 +19,7 @@ WRITERS = {
     "bulk.md": bulk.page,
     "people.md": people_page.page,
     "reference-free.md": reference_free.page,
+    "short-sources.md": short_sources.page,
     "system-level.md": system_level.page,
     "target-languages.md": target_languages.page,
 }  # pages that are all of the JSON

@@ -30,8 +30,8 @@ from tests.tools.source_readers import save_scorer
 TESTED = {  # scripts, each by a test of this file or, `card`, of test_card.py
     "checkpoint": {
         "antecedents", "bias", "calibration", "card", "confusions", "context_gain", "fidelity", "gap", "gender",
-        "pair_accuracy", "paper_tables", "people", "reference_free", "source_reader", "study", "system_level",
-        "target_languages",
+        "pair_accuracy", "paper_tables", "people", "reference_free", "short_sources", "source_reader", "study",
+        "system_level", "target_languages",
     },
     "cost": {
         "board", "bulk", "faults", "fuzz", "performance", "precision", "report", "scoring_speed", "serve_load",
@@ -229,6 +229,14 @@ def test_source_reader(natural: bool, run: Run, with_reader: Path, prepared: Pat
     told = run("checkpoint.source_reader", "--model", with_reader, "--data", prepared, *flags)
     found = json.loads(out.read_text(encoding="utf-8"))["figures"]["wmt31:de-en"]
     assert found["reader"]["all"]["pronouns"] == found["without source"]["all"]["pronouns"] > 10 and "together" in told
+
+
+def test_short_sources(run: Run, with_reader: Path, tmp_path: Path) -> None:
+    page = tmp_path / "short.md"
+    told = run("checkpoint.short_sources", "--model", with_reader, "--page", page)
+    found = json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))
+    assert found["figures"]["all"]["items"] == sum(own["items"] for own in found["figures"].values()) / 2
+    assert "|source:reader-" in found["signature"] and told.strip() == page.read_text(encoding="utf-8").strip()
 
 
 def test_reference_free(run: Run, with_reader: Path, data: Path, tmp_path: Path) -> None:

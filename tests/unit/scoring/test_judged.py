@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pronmetric.checkpoint.model_config import Judged
@@ -10,6 +12,7 @@ from pronmetric.scoring import judged
 from pronmetric.scoring.inference import prefer
 from pronmetric.scoring.judged import MARKED, MENDED, Pair
 from pronmetric.scoring.score import PronounScore, SegmentScore
+from pronmetric.text.context import Source
 from pronmetric.training import people_decision
 from pronmetric.training.people_decision import Compared
 
@@ -51,6 +54,13 @@ def test_pairs_are_mended_texts_and_systems_with_different_marks() -> None:
     assert len(judged.to_score(texts, "none")) == 6
     # marks of a rater: one 1, two 0.5, three 1 (a gap); the mended text has number 1
     assert judged.pairs(texts) == [Pair(MENDED, 1, 0), Pair(MARKED, 3, 2), Pair(MARKED, 3, 4)]
+
+
+@pytest.mark.parametrize(("lp", "language"), [("zh-en", "zh"), ("und-en", None)])
+def test_a_source_has_its_language(lp: str, language: str | None) -> None:
+    one = replace(text("x", 0), lp=lp, source_context=("\u5b89",))
+    assert judged.source_of(one) == Source("\u5979", ("\u5b89",), language)
+    assert judged.to_score([one], "none")[0].source == Source("\u5979", (), language)
 
 
 def compared(better: SegmentScore, worse: SegmentScore, doc: str = "d") -> Compared:

@@ -39,9 +39,17 @@ def scored(she: float, it: float, preference: float = 0.0) -> SegmentScore:
 
 def test_each_text_and_its_mended_copy_are_scored_with_their_source() -> None:
     one = text(1, 0, 0, mended="He saw it.")
-    source = Source("\u5979", ("\u5b89",))
+    source = Source("\u5979", ("\u5b89",), "zh")
     assert judged.to_score([one], "common") == [Text("Ann came.", t, source) for t in ("She saw it.", "He saw it.")]
-    assert judged.to_score([one], "none")[0] == Text("", "She saw it.", Source("\u5979"))
+    assert judged.to_score([one], "none")[0] == Text("", "She saw it.", Source("\u5979", (), "zh"))
+
+
+def test_sources_of_a_set_are_those_of_its_first_system() -> None:
+    texts = [text(1, 0, 0), replace(text(1, 0, 0), system="t"), text(2, 0, 0), replace(text(3, 0, 0), lp="ru-en")]
+    assert people.sources(texts) == {
+        "set:zh-en": [("\u5979", "She saw it.")] * 2,
+        "set:ru-en": [("\u5979", "She saw it.")],
+    }
 
 
 def test_doubts_stand_beside_marks() -> None:
@@ -72,6 +80,26 @@ def test_parts_are_all_pronouns_the_sets_and_the_kinds_of_edits() -> None:
     assert list(parts) == ["all", "set:zh-en", "set:zh-en, replaced"]
     assert len(parts["set:zh-en, replaced"].forms) == 4
     assert list(people.forms(found, least=1)) == ["she"] and people.forms(found) == {}
+
+
+def test_what_the_source_adds_by_set_and_language() -> None:
+    texts = [text(k, 2 * (k % 2), 0) for k in range(12)]
+    texts += [replace(one, testset="other") for one in texts]
+    texts += [replace(one, lp="ru-en") for one in texts[:12]]
+    good, bad = scored(0.1, 0.9), scored(0.9, 0.1)
+    right = [good if k % 2 else scored(0.8, 0.9) for k in range(12)]
+    without, _ = people.items(texts, [*right, *[bad] * 12, *right])
+    with_source, _ = people.items(texts, [*right, *right, *[bad] * 12])
+    found = people_figures.source_figures(without, with_source, seed=1, draws=50)
+    assert list(found) == ["all", "other:zh-en", "set:ru-en", "set:zh-en", "sources in zh"]
+    same, better, worse = (found[name] for name in ("set:zh-en", "other:zh-en", "set:ru-en"))
+    assert same.area == (1.0, 1.0) and same.area_gain is not None and same.area_gain.value == 0
+    assert better.area[1] == 1.0 and better.area_gain is not None and better.area_gain.low is not None
+    assert better.area_gain.value == pytest.approx(1.0 - better.area[0]) and better.area_gain.low > 0
+    assert worse.precision_gain is not None and worse.precision_gain.value < 0
+    assert (same.pronouns, same.marked, same.documents) == (24, 6, 12)
+    shown = people_figures.format_source(found).splitlines()
+    assert shown[0].startswith("what the source adds") and shown[-1].startswith("sources in zh")
 
 
 def test_the_rate_of_a_form_is_a_baseline() -> None:
@@ -138,7 +166,7 @@ def test_baselines_stand_in_the_same_tables() -> None:
     assert measured.pairs is not None
     assert list(measured.pairs.accuracy)[-2:] == ["preference, without the source", "language model, sum"]
     printed = people_figures.format_measured(measured)
-    assert printed.count("\n\n") == 1 and "mended against not" in printed
+    assert printed.count("\n\n") == 2 and "mended against not" in printed and "what the source adds" in printed
 
 
 def test_no_judged_pronoun_is_refused() -> None:

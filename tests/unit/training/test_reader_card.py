@@ -1,0 +1,44 @@
+"""The card of a reader of sources: its figures on held-out documents, and where its sources count nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pronmetric.training.reader_card import card
+
+MIXING = {"model": 1.0, "reader": 0.5, "bias": 0.0}
+SILENT = {"model": 1.0, "reader": 0.0, "bias": 0.0}
+FIGURES = {
+    "people/model": 0.7,
+    "people/model_set:et-en": 0.7,
+    "people/held_without_set:et-en": 0.25,
+    "people/held_with_set:et-en": 0.2,
+    "people/held_without_others": 0.25,
+    "people/held_with_others": 0.2,
+}
+
+
+def made(**source: Any) -> str:
+    given = {"context": 64, "before": 64, "languages": ["de"], "model": "12345678", "preference": 1.0}
+    given |= {"in_context": MIXING, "alone": MIXING, **source}
+    return card({"source": given, "training": {"figures": FIGURES}}, weights="87654321")
+
+
+def test_figures_of_held_out_documents() -> None:
+    said = made(others={"in_context": MIXING, "alone": MIXING})
+    assert "| set:et-en | 25.0 | 20.0 |" in said and "| other languages, mean | 25.0 | 20.0 |" in said
+    assert "for which the weights were fitted on the other documents." in said and "does not affect" not in said
+    assert "the languages that it was trained on, mean" not in said, "there are no such figures"
+
+
+@pytest.mark.parametrize(
+    ("source", "where"),
+    [
+        ({"others": {"in_context": SILENT, "alone": SILENT}}, "other languages"),
+        ({"in_context": SILENT, "alone": SILENT}, "the languages that it was trained on"),
+    ],
+)
+def test_where_the_source_counts_nothing_the_card_says_so(source: dict[str, Any], where: str) -> None:
+    assert f"In {where} they are lower with the source, which therefore does not affect scores there." in made(**source)
