@@ -78,9 +78,9 @@ def _p(p: float, adjusted: float | None) -> str:
 
 def _system(score: SystemScore, by: str) -> str:
     number = "null" if score.score is None else f"{score.score:.2f}"
-    apart = _apart(score)
-    more = "" if apart is None else f"; {apart}"
-    if apart is None and by == ERRORS and score.errors is not None:
+    both = apart(score)
+    more = "" if both is None else f"; {both}"
+    if both is None and by == ERRORS and score.errors is not None:
         more = f"; {score.errors.value:.2f} errors in 100 pronouns"
     more += f"; preference {score.preference.value:+.2f}" if by == PREFERENCE and score.preference is not None else ""
     return f"{number}  ({score.pronouns} pronouns in {score.with_pronoun} of {score.segments} segments{more})"
@@ -96,11 +96,11 @@ def note_system(name: str, score: SystemScore, note: Callable[[str], object], *,
     note(f"{name}: {number}{interval}; {score.pronouns} pronouns, in {score.with_pronoun} of {score.segments} segments")
     if score.errors is not None and score.errors_in_words is not None:
         in_words = _rate(score.errors_in_words)
-        if (apart := _apart(score)) is None:
+        if (both := apart(score)) is None:
             note(f"{name}: expected errors {_rate(score.errors)} in 100 pronouns, {in_words} in 1,000 words")
         else:
             ends = "" if score.errors.interval is None else ", 95 % {:.2f} to {:.2f}".format(*score.errors.interval)
-            note(f"{name}: {apart}{ends}; {in_words} per 1,000 words")
+            note(f"{name}: {both}{ends}; {in_words} per 1,000 words")
     if score.missing is not None:
         missing = f"{score.missing} {side} pronouns without a counterpart"
         note(f"{name}: {missing}, {score.surplus} pronouns without one in the {side}")
@@ -108,11 +108,11 @@ def note_system(name: str, score: SystemScore, note: Callable[[str], object], *,
         note(f"{name}: the interval is based on only {score.units} {score.resampled}")
 
 
-def _apart(score: SystemScore) -> str | None:
+def apart(score: SystemScore) -> str | None:
     """A system's expected errors, together and apart; None where its missing pronouns are not known."""
     rates = score.errors, score.wrong_in_pronouns, score.missing_in_pronouns
     values = [each.value for each in rates if each is not None]
-    return errors_apart(*values) if len(values) == len(rates) else None
+    return errorsapart(*values) if len(values) == len(rates) else None
 
 
 def _rate(rate: Rate) -> str:

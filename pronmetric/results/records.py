@@ -11,11 +11,12 @@ from typing import NamedTuple
 from pronmetric.eval.decision import PREFERENCE, SCORE, decide
 from pronmetric.scoring.score import Gap
 
-ERRORS, WRONG, MISSING = ERROR_RATES = (
+ERROR_RATES = (
     "errors_per_100_pronouns",
     "expected_wrong_per_100_pronouns",
     "expected_missing_per_100_pronouns",
 )
+"""Expected errors together, and apart where missing pronouns are known: wrong or surplus, and missing ones."""
 RATES = (*ERROR_RATES, "errors_per_1000_words", "preference")
 UNITS = "documents or segments"  # where a file does not say which
 FEW = 20  # with no more documents or segments an interval is rough
