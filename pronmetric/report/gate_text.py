@@ -93,7 +93,10 @@ def reason(finding: Finding, names: Names) -> str:
     if finding.other is None:
         return "; ".join([*([f"doubtful: {now}"] if now else []), *absent])
     before = visible(list_pronouns(finding.other_pronouns))
-    sides = "; ".join([now or "no pronoun", *absent]), "; ".join([before or "no pronoun", *_missing(finding.other_gaps)])
+    sides = (
+        "; ".join([now or "no pronoun", *absent]),
+        "; ".join([before or "no pronoun", *_missing(finding.other_gaps)]),
+    )
     return f"{finding.value:+.2f} {names.by}; now {sides[0]}, before {sides[1]}"
 
 

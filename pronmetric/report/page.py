@@ -41,7 +41,7 @@ PREFERRED = 3
 _TABLES = """<body>
 <main>
 <h1>{{title}}</h1>
-{{tables}}<ul class="notes">{{notes}}</ul>
+{{plot}}{{tables}}<ul class="notes">{{notes}}</ul>
 </main>
 </body>
 </html>
@@ -129,14 +129,17 @@ def _errors(result: Result) -> str:
     return f'<ul class="notes" id="errors">{"".join(lines)}</ul>' if lines else ""
 
 
-def tables_page(shown: Sequence[tables.Table], notes: Sequence[str], *, title: str) -> str:
-    """A page with only tables, without a script."""
+def tables_page(
+    shown: Sequence[tables.Table], notes: Sequence[str], *, title: str, plot: tuple[bytes, str] | None = None
+) -> str:
+    """A page with only tables, without a script; plot: an SVG file above them, and what it shows."""
     parts = {
+        "plot": "" if plot is None else f"<p>{embed.image(plot[0], text=_escape(plot[1]))}</p>\n",
         "title": _escape(title),
         "tables": "".join(f"<section><h2>{escape(one.title)}</h2>{html_table(one)}</section>\n" for one in shown),
         "notes": "".join(f"<li>{_escape(note)}</li>" for note in notes),
     }
-    return embed.page(_TABLES, parts, css=_file("page.css"))[0]
+    return embed.page(_TABLES, parts, css=_file("page.css"), images=plot is not None)[0]
 
 
 def pieces(text: str, split: Split = split) -> list[str]:

@@ -8,7 +8,7 @@ from textwrap import indent
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE, SEGMENT_UNITS, SYSTEM_UNITS
 from pronmetric.eval.resampling import MINIMUM
 from pronmetric.output.display import visible
-from pronmetric.report.text import errors_apart, table
+from pronmetric.report.text import table
 from pronmetric.results import FEW
 from pronmetric.results.write import list_gaps, list_pronouns
 from pronmetric.scoring.comparison import Outcome, PairDecision, PairResult

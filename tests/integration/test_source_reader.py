@@ -206,7 +206,7 @@ def test_missing_pronouns_in_results(with_gaps: Path, capsys: pytest.CaptureFixt
     rate = result["systems"][0]["expected_missing_per_100_pronouns"]["value"]
     expected = first["expected_missing"] + second["expected_missing"]
     assert rate == pytest.approx(100 * expected / len(first["pronouns"]), abs=1e-3)
-    assert f"of these missing pronouns: {rate:.2f}" in said
+    assert f"{rate:.2f} missing" in said
     assert second["score"] is None and second["errors"] == second["expected_missing"] > 0
     assert {*second["gaps"][0]} == {"start", "form", "probability"}
     omissions = [line.split("\t") for line in Path("r.tsv").read_text(encoding="utf-8").splitlines()]

@@ -270,11 +270,13 @@ function svgFile(picture, width, height) {
 // ---- download of the rows shown
 
 $("save").onclick = () => {
-  const heading = ["testset", "year", "lp", "system", "class", "pronouns", "score", "score_low", "score_high", "errors_per_100_pronouns", "cluster", "rank_best", "rank_worst", "human"];
+  const heading = ["testset", "year", "lp", "system", "class", "pronouns", "score", "score_low", "score_high", "errors_per_100_pronouns", "cluster", "rank_best", "rank_worst", "human",
+    ...(apart ? ["expected_wrong_per_100_pronouns", "expected_missing_per_100_pronouns"] : [])];
   const lines = sorted(shown()).map((system) => {
     const set = setOf(system), found = figuresOf(system);
-    const errors = found[SCORE] === null ? null : Number((100 - found[SCORE]).toFixed(3));
-    return [set.id, set.year, set.lp, system[NAME], state.class, ...found.slice(0, 4), errors, ...found.slice(4), system[PEOPLE]];
+    const errors = errorsOf(system)[0] === null ? null : Number(errorsOf(system)[0].toFixed(3));
+    const more = apart ? [part(WRONG)(system), part(MISSING)(system)] : [];
+    return [set.id, set.year, set.lp, system[NAME], state.class, ...found.slice(0, CLUSTER), errors, ...found.slice(CLUSTER, ERRORS), system[PEOPLE], ...more];
   });
   saveFile("board-rows.tsv", [heading, ...lines].map(tsvLine).join(""));
 };
