@@ -8,7 +8,7 @@ from textwrap import indent
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE, SEGMENT_UNITS, SYSTEM_UNITS
 from pronmetric.eval.resampling import MINIMUM
 from pronmetric.output.display import visible
-from pronmetric.report.text import table
+from pronmetric.report.text import errors_apart, table
 from pronmetric.results import FEW
 from pronmetric.results.write import list_gaps, list_pronouns
 from pronmetric.scoring.comparison import Outcome, PairDecision, PairResult
@@ -112,7 +112,7 @@ def apart(score: SystemScore) -> str | None:
     """A system's expected errors, together and apart; None where its missing pronouns are not known."""
     rates = score.errors, score.wrong_in_pronouns, score.missing_in_pronouns
     values = [each.value for each in rates if each is not None]
-    return errorsapart(*values) if len(values) == len(rates) else None
+    return errors_apart(*values) if len(values) == len(rates) else None
 
 
 def _rate(rate: Rate) -> str:
