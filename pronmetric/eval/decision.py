@@ -8,7 +8,7 @@ SCORE, ERRORS, PREFERENCE = DECISIONS = ("score", "errors", "preference")
 """What may decide: the mean probability, the expected number of pronoun errors, the pair head's number."""
 IN_WORDS = {
     SCORE: "the score, the mean probability of pronouns",
-    ERRORS: "the expected number of pronoun errors: wrong or surplus ones and, where the source tells them, missing ones",
+    ERRORS: "the expected number of wrong or surplus pronouns and, where the source tells them, missing ones",
     PREFERENCE: "the preference, the number by which the checkpoint compares two translations",
 }
 SEGMENT_UNITS = {SCORE: "score", ERRORS: "fewer errors", PREFERENCE: "preference"}
