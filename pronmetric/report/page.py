@@ -119,11 +119,11 @@ def _errors(result: Result) -> str:
     """The expected errors of each system, together and apart, as HTML; "" where missing pronouns are not known."""
     lines = []
     for name, system in zip(short(result.names), result.systems, strict=True):
-        rates = [system.rates.get(key) for key in ERROR_RATES]
-        if rates[0] is None or rates[1] is None or rates[2] is None:
+        rates = [rate for key in ERROR_RATES if (rate := system.rates.get(key)) is not None]
+        if len(rates) < len(ERROR_RATES):
             continue
         ends = rates[0][1]
-        said = errors_apart(*(rate[0] for rate in rates if rate is not None))
+        said = errors_apart(*(rate[0] for rate in rates))
         said += "" if ends is None else ", 95 % {:.2f} to {:.2f}".format(*ends)
         lines.append(f'<li><bdi title="{_escape(system.name)}">{_escape(name)}</bdi>: {escape(said)}')
     return f'<ul class="notes" id="errors">{"".join(lines)}</ul>' if lines else ""

@@ -182,7 +182,7 @@ def test_evaluate_measures_a_people_split(
     made = page.read_text(encoding="utf-8")
     (image,) = re.findall('<img alt="precision against recall[^"]*" src="data:image/svg.xml;base64,([^"]*)">', made)
     assert b64decode(image) == plot.read_bytes() and "img-src data:" in made
-    assert "Pronouns by form" in made and "Mended texts against the texts" in made and "people_test" in made
+    assert "<h2>Pronouns</h2>" in made and "Mended texts against the texts" in made and "people_test" in made
     printed = capsys.readouterr().out
     assert "edits:et-en, replaced" in printed and "edits:et-en, deleted" in printed and "mended has fewer" in printed
     content = json.loads(out.read_text(encoding="utf-8"))
