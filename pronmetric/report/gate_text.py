@@ -72,7 +72,7 @@ def _listed(verdict: Verdict, names: Names) -> Iterator[str]:
     """The worst segments, each with its context and its pronouns."""
     if not verdict.found:
         return
-    doubtful = "doubtful" if verdict.system.missing_in_pronouns is None else "doubtful or missing"
+    doubtful = "doubtful or missing" if any(one.gaps for one in verdict.findings) else "doubtful"
     what = f"with a {doubtful} pronoun" if names.baseline is None else f"worse than in {visible(names.baseline)}"
     shown = len(verdict.findings)
     worst = f", the worst {shown}" if shown < verdict.found else ""

@@ -114,8 +114,9 @@ class Gate:
         decision = self._compared.add(new, old, row.doc)
         if decision.better == B and decision.difference is not None:
             given = number, row.doc, context, row.texts[0], decision.difference
-            gaps = (_doubtful(new.gaps), _doubtful(old.gaps)) if self._limits.by == ERRORS else ()
-            self._keep(Finding(*given, decision.a_decided, row.texts[1], decision.b_decided, *gaps))
+            by_gaps = self._limits.by == ERRORS
+            sides = (_doubtful(new.gaps), _doubtful(old.gaps)) if by_gaps else ((), ())
+            self._keep(Finding(*given, decision.a_decided, row.texts[1], decision.b_decided, *sides))
 
     def _keep(self, finding: Finding) -> None:
         self._found += 1
