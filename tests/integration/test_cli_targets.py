@@ -65,7 +65,7 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call("a --scores b", "a b", ["--to_json"]),
         Call("data --split test", "data/manifest.json", ("--to_json", "--save_scores")),
         Call("-d wmt22:de-en --wmt-dir tests", "tests/de.txt", ("--to_json", "--save_scores")),
-        Call("data --split people_test", "data/manifest.json", ("--to_html", "--plot")),
+        Call("data --split people_test", "data/manifest.json", ("--to_html",)),
     ],
     "agree": [Call("a --scores b", "a b", ["--to_json"]), Call("--ratings a", "a", ["--to_json"])],
     "correlate": [Call("a b", "a b", ("--to_json", "--to_sys_score", "--to_seg_score"))],
