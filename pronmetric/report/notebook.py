@@ -96,22 +96,26 @@ def coloured(text: str, segment: SegmentScore) -> str:
 
     Where one is likely missing, the likely form stands between the words.
     """
-    parts, at = [], 0
-    for p in sorted((*segment.pronouns, *segment.gaps), key=lambda each: (each.start, isinstance(each, PronounScore))):
-        if isinstance(p, Gap):
-            kind = "gap doubtful" if 1 - p.probability < THRESHOLD else "gap"
-            parts.append(f"{_text(text[at : p.start])}<span class='{kind}'>&#8248;{_text(p.form)}")
-            parts.append(f"<small>{p.probability:.2f}</small></span> ")
-            at = p.start
-            continue
-        doubtful = p.probability is not None and p.score < THRESHOLD
-        share = p.score / THRESHOLD if doubtful else (p.score - THRESHOLD) / (1 - THRESHOLD)
-        style = f' style="--s:{max(0.0, min(1.0, share)):.3f}"' if p.probability is not None else ""
-        kind = "p doubtful" if doubtful else "p"
-        parts.append(f"{_text(text[at : p.start])}<span class='{kind}'{style}>{_text(p.text)}")
-        parts.append(f"<small>{p.score:.2f}</small></span>")
-        at = p.end
+    marks = [(gap.start, 0, gap.start, _gap(gap)) for gap in segment.gaps]
+    marks += [(p.start, 1, p.end, _pronoun(p)) for p in segment.pronouns]
+    parts, at = list[str](), 0
+    for start, _, end, mark in sorted(marks):
+        parts += [_text(text[at:start]), mark]
+        at = end
     return "".join([*parts, _text(text[at:])])
+
+
+def _pronoun(p: PronounScore) -> str:
+    doubtful = p.probability is not None and p.score < THRESHOLD
+    share = p.score / THRESHOLD if doubtful else (p.score - THRESHOLD) / (1 - THRESHOLD)
+    style = f' style="--s:{max(0.0, min(1.0, share)):.3f}"' if p.probability is not None else ""
+    kind = "p doubtful" if doubtful else "p"
+    return f"<span class='{kind}'{style}>{_text(p.text)}<small>{p.score:.2f}</small></span>"
+
+
+def _gap(gap: Gap) -> str:
+    kind = "gap doubtful" if 1 - gap.probability < THRESHOLD else "gap"
+    return f"<span class='{kind}'>&#8248;{_text(gap.form)}<small>{gap.probability:.2f}</small></span> "
 
 
 def _page(head: str, header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int, signature: str) -> str:

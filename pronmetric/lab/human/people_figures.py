@@ -217,12 +217,12 @@ def format_measured(measured: Measured) -> str:
 
 def page_tables(measured: Measured, shown: Mapping[str, Panel]) -> list[Table]:
     """The same tables for a page, and the points of the curves: each rater against the others."""
-    raters = [
+    raters: list[list[object]] = [
         [f"{rater}, {name}", f"{100 * precision:.1f}", f"{100 * recall:.1f}"]
         for name, panel in shown.items()
         for rater, (recall, precision) in panel.points.items()
     ]
-    parts = {
+    parts: dict[str, tuple[list[str], list[list[object]]]] = {
         "Pronouns": _items(measured.pronouns),
         "Pronouns by form": _items(measured.forms),
         "Mended texts against the texts": ([], []) if measured.pairs is None else _pairs(measured.pairs),
