@@ -18,7 +18,14 @@ from pronmetric.alignment.counts import files as source_files
 from pronmetric.alignment.counts.table import CountTable
 from pronmetric.alignment.parallel import check_sources, pairs_of
 from pronmetric.checkpoint import files, locate
-from pronmetric.checkpoint.config import PAIR_HEAD, decision_of, has_pair_head, tie_threshold, trained_in_context
+from pronmetric.checkpoint.config import (
+    PAIR_HEAD,
+    decision_of,
+    finds_missing,
+    has_pair_head,
+    tie_threshold,
+    trained_in_context,
+)
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
@@ -181,6 +188,11 @@ class PronounMetric:
     def reads_source(self) -> bool:
         """Whether a source affects the score of a text."""
         return self.reader is not None or self.inference.reads_source
+
+    @property
+    def finds_missing(self) -> bool:
+        """Whether texts with a source have an expected number of missing pronouns."""
+        return self.reader is not None and finds_missing(self.reader)
 
     def _load_reader(self) -> Checkpoint:
         assert self.reader is not None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas
 
 Rows = Iterator[Mapping[str, Any]]
-_RATES = ("errors", "errors_in_words", "missing_in_pronouns", "preference")
+_RATES = ("errors", "errors_in_words", "preference", "wrong_in_pronouns", "missing_in_pronouns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def _numbers(segment: SegmentScore) -> dict[str, Any]:
     return {
         "score": segment.score,
         "errors": segment.errors,
-        "missing": segment.missing,
+        **({} if segment.missing is None else {"expected_wrong": segment.wrong, "expected_missing": segment.missing}),
         "preference": segment.preference,
         "pronouns": len(segment.pronouns),
     }

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pronmetric.eval.ratio_sums import SHARE, RatioSums
-from pronmetric.scoring.score import Counts, Rate, SystemScore, Tally, bounds
+from pronmetric.eval.ratio_sums import COUNT, SHARE, RatioSums
+from pronmetric.scoring.score import Counts, Rate, SystemScore, Tally
 
 MOST = 1024
+Limits = tuple[float, float] | None
 
 
 class DocumentSum(NamedTuple):
@@ -30,6 +31,12 @@ class DocumentSum(NamedTuple):
     words: int
     preference: float
     preferences: int
+    missing: float = 0.0
+
+    @property
+    def wrong(self) -> float:
+        """The errors that are no missing pronouns."""
+        return self.errors - self.missing
 
     def plus(self, other: DocumentSum) -> DocumentSum:
         """The sums of both."""
@@ -57,7 +64,8 @@ class DocumentSums:
         preferences = np.array(tally.preferences, dtype=float)
         whole = [add(tally.counts), add(tally.words), add(~np.isnan(preferences))]
         pronouns, words, known = ([int(value) for value in values] for values in whole)
-        rows = zip(add(tally.sums), pronouns, add(tally.errors), words, add(preferences), known, strict=True)
+        absent = add(tally.expected_missing)
+        rows = zip(add(tally.sums), pronouns, add(tally.errors), words, add(preferences), known, absent, strict=True)
         return cls(dict(zip(names, (DocumentSum(*row) for row in rows), strict=True)))._within(MOST)
 
     def merge(self, other: DocumentSums) -> DocumentSums:
@@ -111,9 +119,11 @@ GROUPS = "groups of documents"
 class SystemSums:
     """Sums of one system's segments.
 
-    score: pronoun scores by pronouns. errors, errors_in_words: expected wrong pronouns by pronouns and by words.
+    score: pronoun scores by pronouns. errors, errors_in_words: expected errors by pronouns and by words.
     preference: preferences by segments that have one. documents: of the system; None where a segment has none.
-    unbounded: some scores are no probabilities. missing, surplus: pronouns; None where no source counts.
+    unbounded: some scores are no probabilities. missing, surplus: pronouns without a counterpart; None where these are
+    not counted. expected_wrong, expected_missing: the errors apart; None where missing pronouns are not known of all
+    segments. more: they are known of some, so that a text may have more errors than pronouns.
     """
 
     segments: int = 0
@@ -125,12 +135,17 @@ class SystemSums:
     unbounded: bool = False
     missing: int | None = None
     surplus: int | None = None
+    expected_wrong: RatioSums | None = _NONE
+    expected_missing: RatioSums | None = _NONE
+    more: bool = False
 
     @classmethod
     def of(cls, tally: Tally) -> SystemSums:
         """The sums of a tally's segments."""
         errors, preferences = np.array(tally.errors), np.array(tally.preferences)
         unbounded = bool(np.isnan(errors).any())
+        absent = np.array(tally.expected_missing)
+        apart = not unbounded and not np.isnan(absent).any()
         return cls(
             segments=len(tally.counts),
             score=RatioSums.of(tally.sums, tally.counts),
@@ -141,6 +156,9 @@ class SystemSums:
             unbounded=unbounded,
             missing=tally.missing,
             surplus=tally.surplus,
+            expected_wrong=RatioSums.of(errors - absent, tally.counts) if apart else None,
+            expected_missing=RatioSums.of(absent, tally.counts) if apart else None,
+            more=not np.isnan(absent).all(),
         )
 
     def merge(self, other: SystemSums) -> SystemSums:
@@ -157,18 +175,26 @@ class SystemSums:
             unbounded=self.unbounded or other.unbounded,
             missing=_add(self.missing, other.missing),
             surplus=_add(self.surplus, other.surplus),
+            expected_wrong=_merge(self.expected_wrong, other.expected_wrong),
+            expected_missing=_merge(self.expected_missing, other.expected_missing),
+            more=self.more or other.more,
         )
 
     def system_score(self) -> SystemScore:
         """The system's score, as `Tally.score` gives it; over random groups of documents if there are very many."""
         documents = self.documents if self.documents is not None and len(self.documents.sums) > 1 else None
 
-        def rate(by_segment: RatioSums, scale: float, above: str, below: str) -> Rate | None:
+        def rate(
+            by_segment: RatioSums | None, scale: float, above: str, below: str, limits: Limits = SHARE
+        ) -> Rate | None:
+            if by_segment is None:
+                return None
             over = by_segment if documents is None else documents.ratio(above, below)
-            return _rate(by_segment, over, scale)
+            return _rate(by_segment, over, scale, limits)
 
-        scale = 1.0 if self.unbounded else 100.0
-        score = rate(self.score, scale, "score", "pronouns")
+        scale, bounded = (1.0, None) if self.unbounded else (100.0, SHARE)
+        errors = COUNT if self.more else SHARE
+        score = rate(self.score, scale, "score", "pronouns", bounded)
         units = self.score if documents is None else documents.ratio("score", "pronouns")
         return SystemScore(
             score=None if score is None else score.value,
@@ -178,17 +204,23 @@ class SystemSums:
             pronouns=int(self.score.y),
             segments=self.segments,
             with_pronoun=self.score.units,
-            errors=None if self.unbounded else rate(self.errors, 100.0, "errors", "pronouns"),
-            errors_in_words=None if self.unbounded else rate(self.errors_in_words, 1000.0, "errors", "words"),
-            preference=rate(self.preference, 1.0, "preference", "preferences"),
+            errors=None if self.unbounded else rate(self.errors, 100.0, "errors", "pronouns", errors),
+            errors_in_words=None if self.unbounded else rate(self.errors_in_words, 1000.0, "errors", "words", errors),
+            preference=rate(self.preference, 1.0, "preference", "preferences", None),
             missing=self.missing,
             surplus=self.surplus,
+            wrong_in_pronouns=rate(self.expected_wrong, 100.0, "wrong", "pronouns"),
+            missing_in_pronouns=rate(self.expected_missing, 100.0, "missing", "pronouns", COUNT),
         )
 
     @classmethod
     def read(cls, record: Mapping[str, Any]) -> SystemSums:
         """The sums that `asdict` wrote."""
-        ratios = {name: RatioSums(*record[name]) for name in ("score", "errors", "errors_in_words", "preference")}
+        ratios: dict[str, RatioSums | None] = {
+            name: RatioSums(*record[name]) for name in ("score", "errors", "errors_in_words", "preference")
+        }
+        for name in ("expected_wrong", "expected_missing"):
+            ratios[name] = None if record[name] is None else RatioSums(*record[name])
         documents = None if record["documents"] is None else DocumentSums.read(record["documents"])
         return cls(**{**record, **ratios, "documents": documents})
 
@@ -232,13 +264,17 @@ def merge_counts(one: Counts, other: Counts) -> Counts:
     return Counts(**{field.name: getattr(one, field.name) + getattr(other, field.name) for field in fields(Counts)})
 
 
-def _rate(sums: RatioSums, over: RatioSums, scale: float) -> Rate | None:
-    """`scale` times a ratio; over: its sums by the units of the interval."""
+def _rate(sums: RatioSums, over: RatioSums, scale: float, limits: Limits) -> Rate | None:
+    """`scale` times a ratio in `limits`; over: its sums by the units of the interval."""
     ratio = sums.ratio()
     if ratio is None:
         return None
-    ends = over.interval(SHARE if bounds(scale) else None)
+    ends = over.interval(limits)
     return Rate(scale * ratio, None if ends is None else (scale * ends[0], scale * ends[1]))
+
+
+def _merge(one: RatioSums | None, other: RatioSums | None) -> RatioSums | None:
+    return None if one is None or other is None else one.merge(other)
 
 
 def _add(one: int | None, other: int | None) -> int | None:

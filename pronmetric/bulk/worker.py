@@ -50,7 +50,7 @@ class Scoring:
 
     context: the kind of context, "given" or "none".
     signature: that of the plan, which each worker's metric must have. with_source: as for `text_of`. evidence: whether
-    pronouns have what a reader of sources says.
+    pronouns have what a reader of sources says. gaps: whether it finds missing pronouns.
     """
 
     model: Model
@@ -59,6 +59,7 @@ class Scoring:
     signature: str
     with_source: bool | None = False
     evidence: bool = False
+    gaps: bool = False
 
     def worker(self, job: Job) -> ShardScorer:
         """The worker of a process."""
@@ -96,7 +97,8 @@ class ShardScorer:
         shard = self._job.shards[number]
         name = self._job.sources[shard.file].name
         errors = ErrorRows(self._folder, shard, name)
-        schema = scores_schema(evidence=self._task.evidence, unmatched=self._task.model.source_lang is not None)
+        unmatched = self._task.model.source_lang is not None
+        schema = scores_schema(evidence=self._task.evidence, gaps=self._task.gaps, unmatched=unmatched)
         waiting: deque[Row] = deque()
         counts, tallies, scored = Counts(), dict[str | None, Tally](), 0
         with closing(self._reader.read(shard)) as found, ShardWriter(target, schema) as writer:
@@ -139,10 +141,11 @@ def sign(metric: PronounMetric, *, context: str) -> Signature:
     return signed if table is None else signed.plus(unmatched=f"{table.language}-{table.hash}")
 
 
-def scores_schema(*, evidence: bool, unmatched: bool) -> pyarrow.Schema:
+def scores_schema(*, evidence: bool, unmatched: bool, gaps: bool = False) -> pyarrow.Schema:
     """The columns of the scores.
 
-    evidence: also what the source says about each pronoun. unmatched: also missing and surplus pronouns.
+    evidence: also what the source says about each pronoun. unmatched: also missing and surplus pronouns. gaps: also the
+    errors apart, and where pronouns are likely missing.
     """
     import pyarrow as pa
 
@@ -151,6 +154,8 @@ def scores_schema(*, evidence: bool, unmatched: bool) -> pyarrow.Schema:
     source = pa.struct([("log_odds", pa.float64()), ("word", pa.string()), ("start", pa.int32()), ("end", pa.int32())])
     pronouns = pa.struct([*span, *numbers, *([("source", source)] if evidence else [])])
     words = pa.list_(pa.struct(span))
+    places = pa.list_(pa.struct([("start", pa.int32()), ("form", pa.string()), ("probability", pa.float64())]))
+    apart = [("expected_wrong", pa.float64()), ("expected_missing", pa.float64()), ("gaps", places)]
     return pa.schema(
         [
             ("input", pa.string()),
@@ -162,6 +167,7 @@ def scores_schema(*, evidence: bool, unmatched: bool) -> pyarrow.Schema:
             ("preference", pa.float64()),
             ("words", pa.int32()),
             ("pronouns", pa.list_(pronouns)),
+            *(apart if gaps else []),
             *([("missing", words), ("surplus", words)] if unmatched else []),
         ]
     )
@@ -179,7 +185,15 @@ def scores_row(row: Row, segment: SegmentScore, *, name: str) -> dict[str, Any]:
         "preference": segment.preference,
         "words": segment.words,
         **_pronouns(segment),
+        **_gaps(segment),
     }
+
+
+def _gaps(segment: SegmentScore) -> dict[str, Any]:
+    if segment.missing is None:
+        return {}
+    places = [gap._asdict() for gap in segment.gaps]
+    return {"expected_wrong": segment.wrong, "expected_missing": segment.missing, "gaps": places}
 
 
 def _pronouns(segment: SegmentScore) -> dict[str, Any]:

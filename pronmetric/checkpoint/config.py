@@ -101,6 +101,11 @@ def decision_of(config: Mapping[str, Any], by: str | None, *, name: str, reader:
     return by
 
 
+def finds_missing(reader: Path) -> bool:
+    """Whether the reader of sources in this folder gives probabilities of missing pronouns."""
+    return (read(reader / CONFIG).get("source") or {}).get("missing") is not None
+
+
 def caveat(config: Mapping[str, Any]) -> str | None:
     """What a user must know about the scores of a checkpoint; None if it was trained and, if need be, calibrated.
 

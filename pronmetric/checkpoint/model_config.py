@@ -161,8 +161,8 @@ class SourceReader(SourceRows):
     model: hash of the weights that it is for. in_context, alone: how its logits join theirs, for texts with a context
     and without one; others: the same for sources in languages that it was not trained on, None: as in those.
     preference: share of the change of a pronoun's logit that a pair head's preference takes. missing: of the logits of
-    its gap head; None without one. decision: what decides between texts with sources; None: what decides without. judged:
-    how the preference joins what else is known of a text; None: it stays as it is.
+    its gap head; None without one. decision: what decides between texts with sources; None: what decides without.
+    judged: how the preference joins what else is known of a text; None: it stays as it is.
     """
 
     model: str

@@ -86,7 +86,8 @@ Records have the fields of `score --jsonl`: "id", "text", and optionally "contex
 "source" and "source_context", the name of a "system" and of a "doc". Scores are those of `score --jsonl`."""
 SCORE_EPILOG = f"""output:
   OUT/scores/part-*.parquet  one row for each input row, in order: input, row (from 1), id, system, score, errors,
-                             preference, words, pronouns
+                             preference, words, pronouns; with a reader of sources that finds missing pronouns also
+                             expected_wrong, expected_missing, gaps
   OUT/errors.parquet         rows that --on-error skip left out: input, row, reason, record
   OUT/manifest.json          signature, hashes of the inputs, counts, scores of systems with 95 % intervals
 
@@ -123,6 +124,7 @@ def run_score(task: ScoreFlags) -> None:
     context = choose_context(task.context, load_config(model), GIVEN, note)
     metric = load_metric(replace(model, gpus=0), note)  # only for its signature
     with_source, evidence, language = metric.with_source, metric.reader is not None, metric.language
+    gaps = metric.finds_missing
     signed = sign(metric, context=context)
     del metric
     form = rows.to_score(with_source=with_source)
@@ -133,7 +135,7 @@ def run_score(task: ScoreFlags) -> None:
     note_sources("the first rows", pairs_of(row.text for row in first), model, note, strict=task.strict)
     gpus = math.ceil(task.workers.gpus_per_worker or 0)
     worker = _worker_model(model, gpus)
-    scoring = Scoring(worker, context, model.batch_size, str(signed), with_source, evidence)
+    scoring = Scoring(worker, context, model.batch_size, str(signed), with_source, evidence, gaps)
     job = Job(folder.url, sources, planned.shards, task.files.skips, scoring)
     connect, track = _connect(task.workers, planned, note)
     _print_scores(score.score(planned, job, connect, track=track), note)

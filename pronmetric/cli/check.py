@@ -33,7 +33,8 @@ TEXTS = ("translations", "references", "sources", "docids")
 DESCRIPTION = """Check the pronouns of a translation before a release: it passes or fails, with a reason.
 
 --min-score X     its score is at least X
---max-errors N    at most N wrong pronouns are expected in the whole text
+--max-errors N    at most N pronoun errors are expected in the whole text: wrong or surplus pronouns and, where the
+                  reader of the source finds them, missing ones
 --baseline FILE   it is not worse than this translation of the same text by --margin or more
 
 Give one or more of them; all must be met. "Not worse" is a test: the outputs of each document (each segment, if
@@ -41,7 +42,7 @@ documents are not known) are swapped at random with those of the baseline less t
 below --alpha. A text that is as good passes if there is enough of it to tell; too little text is an error.
 
 The worst segments are listed: those that are worse than in the baseline or, without one, those with a pronoun whose
-probability is below {threshold:g}."""
+probability is below {threshold:g}, or with a gap where none is missing with a probability below {threshold:g}."""
 EPILOG = f"""exit codes: 0 passed, 1 an error in the input, 2 wrong flags, {FAILED} failed
 
 context: as for `compare` with --baseline, else as for `score`.
@@ -65,7 +66,7 @@ class CheckFlags(Flags):
 
     min_score: float | None = flag(group=CONDITIONS, type=number(), metavar="X", help="least score of the text")
     max_errors: float | None = flag(
-        group=CONDITIONS, type=number(0), metavar="N", help="most wrong pronouns expected in the whole text"
+        group=CONDITIONS, type=number(0), metavar="N", help="most pronoun errors expected in the whole text"
     )
     baseline: str | None = flag(
         group=CONDITIONS, metavar="FILE", help="translation of the same text that must not be better"

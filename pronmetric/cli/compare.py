@@ -31,7 +31,8 @@ For each segment, the better output, the difference of what decides (--by), and 
 printed. For each pair of systems: the difference, positive if the first system is better, its 95 % interval and p
 value, wins, ties and losses. The difference is that of the scores (100 x the mean pronoun probability), of the
 expected errors in 100 segments, or of the mean preferences; the unit is printed with it, and the difference of the
-scores beside it.
+scores beside it. Where the reader of the source finds missing pronouns, the errors of both systems are printed
+together and apart: wrong or surplus, and missing.
 
 Documents are what varies. The p value is that of approximate randomisation: each document's two outputs are swapped at
 random; with fewer than 6 documents it cannot be below 0.05. The interval is that of Student's t; the p value of the t
@@ -109,14 +110,16 @@ def run(task: CompareFlags) -> None:
     references = corpus.averaged_references(kind)
     pairs = AllPairs(corpus.systems, references, tie=threshold, by=by)
     say = output.Lines(out.to_json, out.to_tsv)
+    apart = scoring.metric.finds_missing and corpus.has_source
+    columns = write.comparison_columns(references, apart=apart)
     with (
-        Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=write.comparison_columns(references)) as writer,
+        Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=columns) as writer,
         scoring.progress(corpus.segments * texts_per_row(corpus, kind)),
     ):
         scored = score_pairs(corpus, kind, size=size, stream=scoring.stream)
         for number, (row, scores) in enumerate(scored):
             decided = list(pairs.add(scores, row.doc))
-            write.add_compared(writer, number, row, decided, by=by)
+            write.add_compared(writer, number, row, decided, by=by, apart=apart)
             if not out.only_system:
                 for pair in decided:
                     say(score_text.segment_line(number, pair, by=by))

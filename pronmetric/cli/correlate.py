@@ -91,7 +91,7 @@ class CorrelateFlags(Flags):
     by: str = flag(
         choices=DECISIONS,
         default=SCORE,
-        help="which number of a JSON result: the score; the errors, expected wrong pronouns, negative, of a system in "
+        help="which number of a JSON result: the score; the errors, expected pronoun errors, negative, of a system in "
         "1,000 words; or the preference of a checkpoint with a pair head (default: %(default)s)",
     )
     average: str | None = flag(choices=AVERAGES, help=f"how segment scores are grouped (default: {AVERAGE})")

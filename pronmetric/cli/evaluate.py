@@ -173,8 +173,9 @@ class EvaluateFlags(Flags):
             raise UsageError("give PAIRS or -d" + (", not both" if self.pairs is not None else ""))
         if self.texts.dataset is not None and self.split is not None:
             raise UsageError("--split needs a prepared folder; leave it out with -d")
-        if self.split not in PEOPLE_SPLITS and (self.of_people.plot is not None or self.of_people.also_no_source):
-            raise UsageError(f"--plot and --also_no_source go with --split {' or '.join(PEOPLE_SPLITS[1:])}")
+        wish = self.of_people
+        if self.split not in PEOPLE_SPLITS and (wish.plot or wish.to_html or wish.also_no_source):
+            raise UsageError(f"--plot, --to_html and --also_no_source go with --split {' or '.join(PEOPLE_SPLITS[1:])}")
         if (self.endpoint is None) != (self.endpoint_model is None):
             raise UsageError("give --endpoint URL and --endpoint-model NAME together")
         if self.scores is None:
@@ -210,7 +211,7 @@ class PronounScores(NamedTuple):
 def run(task: EvaluateFlags) -> None:
     """Evaluate the metric on pairs or on labelled pronouns."""
     read = (task.pairs, task.scores, task.against, task.seen, task.texts.wmt_dir, task.model.model, task.language_model)
-    targets.check((task.to_json, task.save_scores, task.of_people.plot), read=read)
+    targets.check((task.to_json, task.save_scores, task.of_people.plot, task.of_people.to_html), read=read)
     note = task.out.notes()
     if task.split in PEOPLE_SPLITS:
         _evaluate_people(task, note)

@@ -41,8 +41,9 @@ AUTO = "auto"
 """The value of --tie that takes the checkpoint's tie threshold."""
 BY_HELP = (
     "what decides between two texts: score, the mean probability of their pronouns; errors, the expected number of "
-    "wrong pronouns (fewer is better); preference, the pair head's number (default: the one that the checkpoint's "
-    "config names, which was chosen on development data; score if it names none)"
+    "wrong or surplus pronouns and, where the source tells them, missing ones (fewer is better); preference, the pair "
+    "head's number (default: the one that the checkpoint's config names, which was chosen on development data; score "
+    "if it names none)"
 )
 CONTEXT_SIZE_HELP = """The number of previous sentences is that of the checkpoint's training (2 for the shipped ones). A
 checkpoint that was trained without context scores without it by default."""

@@ -117,6 +117,7 @@ class MqmFlags(Flags):
             "--no_source": self.model.no_source or None,
             "--language_model": self.language_model,
             "--plot": self.of_people.plot,
+            "--to_html": self.of_people.to_html,
             "--also_no_source": self.of_people.also_no_source or None,
         }
         if not self.evaluate and (extra := [name for name, value in given.items() if value is not None]):
@@ -128,7 +129,7 @@ class MqmFlags(Flags):
 def run(task: MqmFlags) -> None:
     """Read the annotations, and write what is asked for."""
     targets.check(
-        [task.pairs, task.pronouns, task.to_json, task.of_people.plot],
+        [task.pairs, task.pronouns, task.to_json, task.of_people.plot, task.of_people.to_html],
         read=[task.file, task.model.model, task.language_model],
     )
     flags.check_plot(task.of_people.plot)

@@ -19,6 +19,7 @@ from pronmetric.lab.human.people import Items
 from pronmetric.lab.human.people_figures import Said, Values
 from pronmetric.output import targets
 from pronmetric.report import plots
+from pronmetric.report.page import tables_page
 from pronmetric.results.write import counts_entry
 from pronmetric.schema import JudgedText
 from pronmetric.scoring import judged
@@ -26,6 +27,8 @@ from pronmetric.text.context import Text
 from pronmetric.text.strict_json import plain
 
 LANGUAGE_MODEL = "language model"
+PAGE = "People's marks and corrections"
+PLOT = "precision against recall, with each rater against the others as a point"
 GROUP = "people's marks and corrections"
 IN_TRAINING, ELSEWHERE = (f"frequency of the form's marks in {where}" for where in ("training", "other documents"))
 
@@ -35,7 +38,10 @@ class PeopleFlags(Flags):
 
     plot: str | None = flag(
         metavar="FILE",
-        help="plot precision against recall, with each rater against the others as a point (.png or .svg)",
+        help=f"plot {PLOT} (.png or .svg)",
+    )
+    to_html: str | None = flag(
+        metavar="FILE", help='write a web page with all tables and this plot; needs pip install "pronmetric[plots]"'
     )
     also_no_source: bool = switch(
         help="measure the scores without the source too, and what the source adds by set and language, which "
@@ -90,14 +96,20 @@ def measure(task: Measurement, context: str, note: Notes) -> tuple[str, dict[str
     said = Said(task.judged, items, pairs, without, baselines, decisions)
     measured = people_figures.measure(said, seed=task.seed)
     signature = scoring.sign(context, seed=task.seed)
-    if task.wish.plot is not None:
-        with targets.AtomicFile(task.wish.plot) as file:
-            kind = Path(task.wish.plot).suffix[1:]
-            file.buffer.write(plots.precision_recall(people_figures.panels(said), kind=kind))
-    note.lengths(scoring.counts)
-    note(f"signature: {signature}")
     documents = measured.pronouns[people.ALL].documents
     title = f"{task.title}; context {context}; in percent; intervals resample {documents} documents"
+    panels = people_figures.panels(said)
+    if task.wish.plot is not None:
+        with targets.AtomicFile(task.wish.plot) as file:
+            file.buffer.write(plots.precision_recall(panels, kind=Path(task.wish.plot).suffix[1:]))
+    if task.wish.to_html is not None:
+        shown = people_figures.page_tables(measured, panels)
+        plot = plots.precision_recall(panels, kind="svg"), f"{PLOT}, in percent"
+        made = tables_page(shown, [title, f"signature: {signature}"], title=f"{PAGE}: {task.title}", plot=plot)
+        with targets.AtomicFile(task.wish.to_html) as file:
+            file.write(made)
+    note.lengths(scoring.counts)
+    note(f"signature: {signature}")
     return f"{title}\n{people_figures.format_measured(measured)}", {
         "signature": signature,
         "context": context,

@@ -41,9 +41,10 @@ DESCRIPTION = """Score the pronouns of translations into English, or the languag
 The score of a pronoun is the probability, from 0 to 1, that it is correct in this context. The score of a segment is
 the mean over its pronouns (null if it has none). The score of a system is 100 x the mean over all its pronouns.
 Higher is better. Files (--to_json, --to_tsv, --jsonl) also have the errors of a segment, the expected number of wrong
-pronouns, and its preference, the number by which a checkpoint with a pair head compares texts. With a reference or
---source-lang they have missing and surplus pronouns, those of one side without a counterpart; they are no errors, and
-scores do not depend on them."""
+or surplus pronouns and, with a source whose reader finds them, of missing ones, then also apart; and its preference,
+the number by which a checkpoint with a pair head compares texts. With a reference or --source-lang they have the
+pronouns of one side without a counterpart ("missing", "surplus"); these are no part of the errors, and scores do not
+depend on them."""
 EPILOG = f"""context:
   common      the previous sentences of the reference; the default with -r and -d. With several references, each
               text is scored once per reference; the mean and each reference's score are printed and exported
@@ -67,8 +68,9 @@ The interval of the whole is over documents where each record has a "doc".
 The word alignment is learned from the scored lines themselves.
 
 --to_mqm has a line for each pronoun below the thresholds of --mqm-thresholds, its span marked in the target, rater
-"{mqm.RATER}", category {mqm.CATEGORY}, and a line No-error for each segment without one. Missing and surplus
-pronouns are not in it.
+"{mqm.RATER}", category {mqm.CATEGORY}; a line of category {mqm.OMISSION}, with a span of no width, for each
+gap where the reader of the source finds that a pronoun is missing, by the same thresholds; and a line No-error for each
+segment without either. Pronouns without a counterpart in the source or reference are not in it.
 
 examples:
   pronmetric score -t sysA.txt sysB.txt -r ref.txt --docids ids.txt
@@ -150,7 +152,8 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
     references, by_reference = corpus.averaged_references(kind), scoring.metric.source is None
     tallies = [SystemTally(name, references) for name in corpus.systems]
     size = scoring.metric.context_size
-    columns = write.score_columns(references, baselines)
+    apart = scoring.metric.finds_missing and corpus.has_source
+    columns = write.score_columns(references, baselines, apart=apart)
     decision = write.decision_entry(choose_decision(None, model, config, sourced=corpus.has_source), TIE_THRESHOLD)
     say = output.Lines(out.to_json, out.to_tsv, out.to_mqm)
     with (
@@ -173,7 +176,8 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
                     say(f"{visible(tally.name)}\tSegment {number}\tscore: {format_score(segment.score)}")
                 head = {"system": tally.name, "segment": number, "doc": row.doc}
                 its_texts = write.texts_of(row, text, contexts, references, each)
-                write.add_scored(writer, head, its_texts, segment, also=other, each=each if references else ())
+                each = each if references else ()
+                write.add_scored(writer, head, its_texts, segment, apart=apart, also=other, each=each)
         results = [tally.result() for tally in tallies]
         also_scores = [None] * len(results) if also is None else also.score_systems()
         more: dict[str, Any] = {} if also is None else {"also": also.signatures()}
@@ -218,8 +222,9 @@ def _score_records(task: ScoreFlags, name: str, note: output.Notes) -> None:
             waiting.append(record)
             yield record.text
 
+    apart = scoring.metric.finds_missing
     with (
-        Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=write.RECORD_COLUMNS) as writer,
+        Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=write.record_columns(apart=apart)) as writer,
         scoring.progress(total, unit="records"),
     ):
         for segment in scoring.stream(read_texts()):
@@ -227,7 +232,7 @@ def _score_records(task: ScoreFlags, name: str, note: output.Notes) -> None:
             tally.add(segment, record.doc)
             if not out.only_system:
                 say(strict_json.dump({"id": record.id, **segment_entry(segment)}))
-            write.add_scored(writer, {"id": record.id}, {}, segment)
+            write.add_scored(writer, {"id": record.id}, {}, segment, apart=apart)
             if not waiting:  # all records read so far are scored; a pipe may wait for them
                 say.flush()
         score = tally.score()

@@ -5,10 +5,10 @@ from __future__ import annotations
 A, B, TIE = "A", "B", "tie"
 ANSWERS = (A, B, TIE)
 SCORE, ERRORS, PREFERENCE = DECISIONS = ("score", "errors", "preference")
-"""What may decide: the mean probability, the expected number of wrong pronouns, the pair head's number."""
+"""What may decide: the mean probability, the expected number of pronoun errors, the pair head's number."""
 IN_WORDS = {
     SCORE: "the score, the mean probability of pronouns",
-    ERRORS: "the expected number of wrong pronouns",
+    ERRORS: "the expected number of wrong or surplus pronouns and, where the source tells them, missing ones",
     PREFERENCE: "the preference, the number by which the checkpoint compares two translations",
 }
 SEGMENT_UNITS = {SCORE: "score", ERRORS: "fewer errors", PREFERENCE: "preference"}

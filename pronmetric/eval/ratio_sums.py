@@ -25,11 +25,13 @@ from pronmetric.eval.resampling import LEVEL, MINIMUM
 
 SHARE = (0.0, 1.0)
 """The bounds of shares and probabilities."""
+COUNT = (0.0, math.inf)
+"""The bounds of what is counted for each of something else, such as missing pronouns for each pronoun."""
 _ROUNDING = 1e-13  # relative; a sum of squares below it is one of rounding errors
 
 
 class RatioSums(NamedTuple):
-    """Sums over the units with a weight above 0."""
+    """Sums over the units with a weight or a value other than 0."""
 
     units: int = 0
     x: float = 0.0
@@ -40,13 +42,14 @@ class RatioSums(NamedTuple):
 
     @classmethod
     def of(cls, values: ArrayLike, weights: ArrayLike) -> RatioSums:
-        """The sums of units, (units,) each; units without a weight are left out.
+        """The sums of units, (units,) each; units with neither weight nor value are left out.
 
         >>> RatioSums.of([0.5, 0.0, 2.0], [1, 0, 3])
         RatioSums(units=2, x=2.5, y=4.0, xx=4.25, xy=6.5, yy=10.0)
         """
         x, y = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-        x, y = x[y > 0], y[y > 0]
+        kept = (y > 0) | (x != 0)
+        x, y = x[kept], y[kept]
         return cls(len(x), float(x.sum()), float(y.sum()), float(x @ x), float(x @ y), float(y @ y))
 
     def merge(self, other: RatioSums) -> RatioSums:
@@ -58,16 +61,16 @@ class RatioSums(NamedTuple):
         return RatioSums(*map(operator.add, self, other))
 
     def ratio(self) -> float | None:
-        """The ratio; None without a unit."""
-        return self.x / self.y if self.units else None
+        """The ratio; None without a weight."""
+        return self.x / self.y if self.y else None
 
     def effective(self) -> float:
-        """The effective number of units; 0 without a unit.
+        """The effective number of units; 0 without a weight.
 
         >>> RatioSums.of([1.0, 1.0], [2, 2]).effective(), RatioSums.of([1.0, 1.0], [1, 3]).effective()
         (2.0, 1.6)
         """
-        return self.y**2 / self.yy if self.units else 0.0
+        return self.y**2 / self.yy if self.y else 0.0
 
     def variance(self) -> float | None:
         """The variance of the ratio; None with fewer than `MINIMUM` units, or fewer than 2 effective ones."""
@@ -84,8 +87,9 @@ class RatioSums(NamedTuple):
     ) -> tuple[float, float] | None:
         """The interval of the ratio; bounds: the least and the greatest ratio that is possible, None if unbounded.
 
-        None without a variance, and of an unbounded ratio that is the same in all units. A bounded ratio that is
-        the same in all units has the interval of as many independent draws as there are effective units.
+        Without a greatest ratio (`COUNT`) it is that of an unbounded one, from the least ratio on. None without a
+        variance, and of an unbounded ratio that is the same in all units. A bounded ratio that is the same in all
+        units has the interval of as many independent draws as there are effective units.
 
         >>> [round(end, 3) for end in RatioSums.of([1.0] * 20, [1] * 20).interval(SHARE)]
         [0.82, 1.0]
@@ -94,10 +98,10 @@ class RatioSums(NamedTuple):
         if ratio is None or variance is None:
             return None
         t = student.quantile((1 + level) / 2, self.effective() - 1)
-        if bounds is None:
+        low, high = (-math.inf, math.inf) if bounds is None else bounds
+        if high == math.inf:
             margin = t * math.sqrt(variance)
-            return (ratio - margin, ratio + margin) if variance else None
-        low, high = bounds
+            return (max(low, ratio - margin), ratio + margin) if variance else None
         width = high - low
         share = min(1.0, max(0.0, (ratio - low) / width))
         below, above = wilson(share, variance / width**2, self.effective(), t=t)

@@ -103,13 +103,14 @@ def differing(result: Result, links: Sequence[Sequence[Sequence[Link]]] | None) 
     """The indices of the differing segments, largest difference of what decides first.
 
     A segment differs if the pronouns of the systems differ, if one system is better than another, or if a pronoun
-    differs from the reference. For a single system without a reference: each segment with a pronoun.
+    differs from the reference. For a single system without a reference: each segment with a pronoun, or with a gap
+    where one may be missing.
     """
     alone = len(result.systems) == 1 and links is None
     indices = [
         index
         for index, segment in enumerate(result.segments)
-        if (alone and segment.outputs[0].pronouns)
+        if (alone and (segment.outputs[0].pronouns or segment.outputs[0].gaps))
         or _apart(segment)
         or (links is not None and any(link.kind != SAME for output in links[index] for link in output))
     ]

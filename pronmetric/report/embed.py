@@ -29,17 +29,30 @@ _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 def page(
-    body: str, parts: Mapping[str, str], *, css: str, js: str = "", connect: str = "", meta: str = ""
+    body: str,
+    parts: Mapping[str, str],
+    *,
+    css: str,
+    js: str = "",
+    connect: str = "",
+    images: bool = False,
+    meta: str = "",
 ) -> tuple[str, str]:
     """The HTML of a page, and the Content-Security-Policy in it: this style sheet, this script and nothing else.
 
     body: a template from `<body>` on, with `{{js}}` where the script stands. parts: of the template, and the title; as
-    HTML. css: what the page has beside the colours (`theme`). connect: what the script may connect to. meta: further
-    elements of the head.
+    HTML. css: what the page has beside the colours (`theme`). connect: what the script may connect to. images: it holds
+    images (`image`). meta: further elements of the head.
     """
     css = theme() + css
     allowed = policy(css=css, js=js) + (f"; connect-src {connect}" if connect else "")
+    allowed += "; img-src data:" if images else ""
     return _fill(_HEAD + body, {**parts, "policy": allowed, "css": css, "js": js, "meta": meta}), allowed
+
+
+def image(svg: bytes, *, text: str) -> str:
+    """An SVG file as an element of a page; text: what it shows, for those who do not see it, as HTML."""
+    return f'<img alt="{text}" src="data:image/svg+xml;base64,{base64.b64encode(svg).decode()}">'
 
 
 @cache

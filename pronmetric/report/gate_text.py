@@ -10,8 +10,9 @@ from pronmetric.eval.decision import SYSTEM_UNITS
 from pronmetric.output.display import visible
 from pronmetric.report.text import table
 from pronmetric.results import FEW
-from pronmetric.results.write import list_pronouns
+from pronmetric.results.write import list_gaps, list_pronouns
 from pronmetric.scoring.gate import MAX_ERRORS, MIN_SCORE, Condition, Finding, Verdict
+from pronmetric.scoring.score import Gap, SystemScore
 
 _ESCAPES = {"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"}  # of a property of an annotation
 
@@ -43,7 +44,7 @@ def asked(condition: Condition, names: Names) -> str:
     if condition.kind == MIN_SCORE:
         return f"score at least {condition.limit:g}"
     if condition.kind == MAX_ERRORS:
-        return f"at most {condition.limit:g} wrong pronouns expected"
+        return f"at most {condition.limit:g} pronoun errors expected"
     return f"no worse than {visible(names.baseline or '')} (margin {condition.limit:g})"
 
 
@@ -53,17 +54,26 @@ def found(condition: Condition, verdict: Verdict, names: Names) -> str:
         ends = verdict.system.interval
         return f"{condition.found:.2f}" + ("" if ends is None else f" (95 % {ends[0]:.2f} to {ends[1]:.2f})")
     if condition.kind == MAX_ERRORS:
-        return f"{condition.found:.2f} of {verdict.system.pronouns} pronouns"
+        return f"{condition.found:.2f}{_apart(verdict.system)} in {verdict.system.pronouns} pronouns"
     few = "; few: p is rough" if verdict.units <= FEW else ""
     units = f"{verdict.units} {verdict.resampled}{few}"
     return f"{condition.found:+.2f} {SYSTEM_UNITS[names.by]}, p = {condition.p:.4f} ({units})"
+
+
+def _apart(system: SystemScore) -> str:
+    """The expected wrong and missing pronouns of the whole text, if they are known."""
+    if system.wrong_in_pronouns is None or system.missing_in_pronouns is None:
+        return ""
+    each = (rate.value * system.pronouns / 100 for rate in (system.wrong_in_pronouns, system.missing_in_pronouns))
+    return " ({:.2f} wrong or surplus, {:.2f} missing)".format(*each)
 
 
 def _listed(verdict: Verdict, names: Names) -> Iterator[str]:
     """The worst segments, each with its context and its pronouns."""
     if not verdict.found:
         return
-    what = "with a doubtful pronoun" if names.baseline is None else f"worse than in {visible(names.baseline)}"
+    doubtful = "doubtful or missing" if any(one.gaps for one in verdict.findings) else "doubtful"
+    what = f"with a {doubtful} pronoun" if names.baseline is None else f"worse than in {visible(names.baseline)}"
     shown = len(verdict.findings)
     worst = f", the worst {shown}" if shown < verdict.found else ""
     yield f"{verdict.found} segment{'s' * (verdict.found > 1)} {what}{worst}:"
@@ -78,12 +88,20 @@ def _listed(verdict: Verdict, names: Names) -> Iterator[str]:
 
 
 def reason(finding: Finding, names: Names) -> str:
-    """Why a segment is listed: its pronouns with their scores, and the baseline's."""
-    now = visible(list_pronouns(finding.pronouns))
+    """Why a segment is listed: its pronouns with their scores, its likely gaps, and the baseline's."""
+    now, absent = visible(list_pronouns(finding.pronouns)), _missing(finding.gaps)
     if finding.other is None:
-        return f"doubtful: {now}"
+        return "; ".join([*([f"doubtful: {now}"] if now else []), *absent])
     before = visible(list_pronouns(finding.other_pronouns))
-    return f"{finding.value:+.2f} {names.by}; now {now or 'no pronoun'}, before {before or 'no pronoun'}"
+    sides = (
+        "; ".join([now or "no pronoun", *absent]),
+        "; ".join([before or "no pronoun", *_missing(finding.other_gaps)]),
+    )
+    return f"{finding.value:+.2f} {names.by}; now {sides[0]}, before {sides[1]}"
+
+
+def _missing(gaps: Sequence[Gap]) -> list[str]:
+    return [f"missing: {visible(list_gaps(gaps))}"] if gaps else []
 
 
 def junit(verdict: Verdict, names: Names, signature: str) -> bytes:

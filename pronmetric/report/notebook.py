@@ -17,12 +17,12 @@ from pronmetric.results import Result
 from pronmetric.results.records import RATES, Pair, System
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.scoring.comparison import Decision, Outcome, PairResult
-from pronmetric.scoring.score import PronounScore, SegmentScore, SystemScore
+from pronmetric.scoring.score import Gap, PronounScore, SegmentScore, SystemScore
 from pronmetric.text.context import Text
 
 SHOWN = 20
 """Segments that are shown at most."""
-_RULE = re.compile(r"^(:root|\.p\b)([^{,[]*)(\{[^}]*\})", re.MULTILINE)
+_RULE = re.compile(r"^(:root|\.(?:p|gap)\b)([^{,[]*)(\{[^}]*\})", re.MULTILINE)
 
 
 def scores(
@@ -32,9 +32,11 @@ def scores(
     number = "no pronouns" if system.score is None else f"{system.score:.2f}"
     ends = "" if system.interval is None else " (95 % {:.2f} to {:.2f})".format(*system.interval)
     counted = f"{system.pronouns} pronouns in {system.with_pronoun} of {system.segments} segments"
+    if (apart := score_text.apart(system)) is not None:
+        counted += f"; {apart}"
     head = f"<p>{_text(short([name])[0])}: <b>{number}</b>{ends}; {counted}</p>"
     rows = [
-        (str(at), tables.number(segment.score), coloured(text.text, segment.pronouns))
+        (str(at), tables.number(segment.score), coloured(text.text, segment))
         for at, (text, segment) in enumerate(zip(texts[:SHOWN], segments[:SHOWN], strict=True))
     ]
     return _page(head, ("segment", "score", "text"), rows, left=len(segments) - len(rows), signature=signature)
@@ -61,7 +63,7 @@ def comparison(
             str(at),
             f"{decisions[at].difference:+.2f}",
             *(
-                coloured(text, segment.pronouns)
+                coloured(text, segment)
                 for text, segment in zip(texts[at], (decisions[at].a, decisions[at].b), strict=True)
             ),
         )
@@ -89,18 +91,31 @@ def latex(
     return tables.latex(made, [f"signature: {signature}"])
 
 
-def coloured(text: str, pronouns: Sequence[PronounScore]) -> str:
-    """A text as HTML, each pronoun coloured by its score, with a frame where its probability is doubtful."""
-    parts, at = [], 0
-    for p in pronouns:
-        doubtful = p.probability is not None and p.score < THRESHOLD
-        share = p.score / THRESHOLD if doubtful else (p.score - THRESHOLD) / (1 - THRESHOLD)
-        style = f' style="--s:{max(0.0, min(1.0, share)):.3f}"' if p.probability is not None else ""
-        kind = "p doubtful" if doubtful else "p"
-        parts.append(f"{_text(text[at : p.start])}<span class='{kind}'{style}>{_text(p.text)}")
-        parts.append(f"<small>{p.score:.2f}</small></span>")
-        at = p.end
+def coloured(text: str, segment: SegmentScore) -> str:
+    """A text as HTML, each pronoun coloured by its score, with a frame where its probability is doubtful.
+
+    Where one is likely missing, the likely form stands between the words.
+    """
+    marks = [(gap.start, 0, gap.start, _gap(gap)) for gap in segment.gaps]
+    marks += [(p.start, 1, p.end, _pronoun(p)) for p in segment.pronouns]
+    parts, at = list[str](), 0
+    for start, _, end, mark in sorted(marks):
+        parts += [_text(text[at:start]), mark]
+        at = end
     return "".join([*parts, _text(text[at:])])
+
+
+def _pronoun(p: PronounScore) -> str:
+    doubtful = p.probability is not None and p.score < THRESHOLD
+    share = p.score / THRESHOLD if doubtful else (p.score - THRESHOLD) / (1 - THRESHOLD)
+    style = f' style="--s:{max(0.0, min(1.0, share)):.3f}"' if p.probability is not None else ""
+    kind = "p doubtful" if doubtful else "p"
+    return f"<span class='{kind}'{style}>{_text(p.text)}<small>{p.score:.2f}</small></span>"
+
+
+def _gap(gap: Gap) -> str:
+    kind = "gap doubtful" if 1 - gap.probability < THRESHOLD else "gap"
+    return f"<span class='{kind}'>&#8248;{_text(gap.form)}<small>{gap.probability:.2f}</small></span> "
 
 
 def _page(head: str, header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int, signature: str) -> str:
@@ -131,7 +146,8 @@ def _text(text: str) -> str:
 
 
 def _system(name: str, score: SystemScore) -> System:
-    found = zip(RATES, (score.errors, score.errors_in_words, score.preference), strict=True)
+    apart = score.wrong_in_pronouns, score.missing_in_pronouns
+    found = zip(RATES, (score.errors, *apart, score.errors_in_words, score.preference), strict=True)
     rates = {key: (rate.value, rate.interval) for key, rate in found if rate is not None}
     counts = score.pronouns, score.segments, score.with_pronoun
     return System(

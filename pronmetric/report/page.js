@@ -8,7 +8,8 @@
 // segment: [number, doc, source, reference, outputs, best, gap], the three strings by index (-1: none), sorted by gap.
 // best: the systems that are best by the decision of the result; []: a tie; null: nothing was compared. gap: the largest
 // difference between two systems, in the unit of what decides.
-// output: [context, text, score, pronouns, links, what decides (unless it is the score)]; pronoun: [word, score, attention, others, evidence]; attention and
+// output: [context, text, score, pronouns, links, what decides (null if it is the score), errors, gaps]; the last three only where they are known.
+// errors: [wrong, missing]; gap: [word after it, likely form, probability that one is missing there]. pronoun: [word, score, attention, others, evidence]; attention and
 // others only if the model was run; others is null if no alternative was scored. evidence: [source word, log-odds, where the word begins], only if the source counts. attention: [largest weight, a letter for each word of context and text]; others: [form, score].
 // forms, classes: of the pronouns; filtered: for each segment and output the form and the class of each pronoun, by index.
 // files: what can be downloaded, by name and suffix.
@@ -17,7 +18,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const PAGE = 20;
 const NUMBER = 0, DOC = 1, SOURCE = 2, REFERENCE = 3, OUTPUTS = 4, BEST = 5, GAP = 6;
-const CONTEXT = 0, TEXT = 1, SCORE = 2, PRONOUNS = 3, LINKS = 4, DECIDES = 5;
+const CONTEXT = 0, TEXT = 1, SCORE = 2, PRONOUNS = 3, LINKS = 4, DECIDES = 5, ERRORS = 6, GAPS = 7;
 const SLACK = 10; // pixels that a table may be wider than its box without hiding anything: the padding of its last cell
 const [SAME, PRONOUN, WORD, NOTHING, ADDED] = data.kinds.keys();
 const NO_WORD = "(nothing)", OTHER_WORD = "(other word)";
@@ -45,18 +46,21 @@ function share(score) {
 
 // ---- texts
 
-// Writes a string into `parent`, piece by piece; `dress` returns a word's element or null.
-function write(parent, string, dress) {
+// Writes a string into `parent`, piece by piece; `dress` returns a word's element or null, `before` what stands before a word.
+function write(parent, string, dress, before = () => null) {
   let plain = "";
   const flush = () => { if (plain) parent.append(plain); plain = ""; };
   const last = data.strings[string].length - 1;
   data.strings[string].forEach((piece, at) => {
     const word = piece.trimStart() || piece;
     const made = at < last ? dress(at, word) : null;
-    if (!made) { plain += piece; return; }
+    const mark = at < last ? before(at) : null;
+    if (!made && !mark) { plain += piece; return; }
     plain += piece.slice(0, piece.length - word.length);
     flush();
-    parent.append(made);
+    if (mark) parent.append(mark, "\u2009");
+    if (made) parent.append(made);
+    else plain = word;
   });
   flush();
 }
@@ -65,6 +69,25 @@ function heated(weight, top, word) {
   const made = el("span", { className: "w", title: `attention ${percent(weight)}` }, word);
   made.style.setProperty("--a", top ? (weight / top).toFixed(3) : 0);
   return made;
+}
+
+const gapsOf = (output) => output[GAPS] || [];
+
+// The sign of a place where a pronoun is likely missing, with the likely form.
+function gapSign([, form, probability]) {
+  const sure = doubtful(1 - probability);
+  const title = `a pronoun is missing here with probability ${probability.toFixed(3)}; likely form: ${formLabel(form)}`;
+  const made = el("span", { className: sure ? "gap doubtful" : "gap", title }, `‸${formLabel(form)}`, el("small", {}, brief(probability)));
+  made.setAttribute("role", "img");
+  made.setAttribute("aria-label", title);
+  return made;
+}
+
+// Expected errors of a text in words, together and apart; "" where the missing pronouns are not known.
+function errorsOf(output) {
+  if (!output[ERRORS] || output[ERRORS][0] === null) return "";
+  const [wrong, missing] = output[ERRORS];
+  return `${(wrong + missing).toFixed(2)} errors: ${wrong.toFixed(2)} wrong or surplus, ${missing.toFixed(2)} missing`;
 }
 
 const percent = (weight) => `${(100 * weight).toFixed(weight < 0.1 ? 1 : 0)} %`;
@@ -114,8 +137,10 @@ function draw(place) {
   }
   const parts = outputs.map((output, system) => {
     const section = el("section", { className: "output" });
-    const decides = output[DECIDES] === undefined || output[DECIDES] === null ? []
+    const errors = errorsOf(output);
+    const decides = output[DECIDES] === undefined || output[DECIDES] === null || (errors && data.by === "errors") ? []
       : [el("span", { className: "label" }, `${data.by} ${output[DECIDES].toFixed(2)}`)];
+    if (errors) decides.push(el("span", { className: "label" }, errors));
     section.append(el("h4", {}, systemName(system), el("b", {}, shown(output[SCORE])), ...decides));
     const own = shared ? common : context(section, output[CONTEXT]);
     const text = el("p", { className: "text", dir: "auto", ...language });
@@ -154,6 +179,7 @@ function paint(segment, parts, contexts, shared, chosen, select) {
     const weights = weightsOf(mine);
     const shift = wordsOf(output[CONTEXT]).length;
     const byWord = new Map(output[PRONOUNS].map((pronoun, index) => [pronoun[0], index]));
+    const gaps = new Map(gapsOf(output).map((gap) => [gap[0], gap]));
     const heat = (from) => (at, word) => {
       const weight = weights ? weights.at(from + at) : 0;
       return weight > weights.top / 50 ? heated(weight, weights.top, word) : null;
@@ -174,7 +200,7 @@ function paint(segment, parts, contexts, shared, chosen, select) {
       button.setAttribute("aria-pressed", pressed);
       button.onclick = () => select(pressed ? -1 : system, index);
       return button;
-    });
+    }, (at) => (gaps.has(at) ? gapSign(gaps.get(at)) : null));
     advice.replaceChildren(...advised(output, mine, weights, shift));
   });
   const again = active && document.querySelector(`[data-key="${CSS.escape(active)}"]`);
@@ -260,9 +286,12 @@ function plain(segment) {
   if (segment[REFERENCE] >= 0) lines.push(`reference: ${whole(segment[REFERENCE])}`);
   segment[OUTPUTS].forEach((output, system) => {
     const scores = new Map(output[PRONOUNS].map((pronoun) => [pronoun[0], pronoun[1]]));
-    const pieces = data.strings[output[TEXT]].map((piece, at) => (scores.has(at) ? `${piece} [${shown(scores.get(at))}]` : piece));
+    const gaps = new Map(gapsOf(output).map((gap) => [gap[0], gap]));
+    const sign = (at) => (gaps.has(at) ? ` [missing: ${formLabel(gaps.get(at)[1])} ${gaps.get(at)[2].toFixed(2)}]` : "");
+    const pieces = data.strings[output[TEXT]].map((piece, at) => sign(at) + (scores.has(at) ? `${piece} [${shown(scores.get(at))}]` : piece));
+    const errors = errorsOf(output);
     if (whole(output[CONTEXT])) lines.push(`context: ${whole(output[CONTEXT])}`);
-    lines.push(`${data.systems[system][0]} (${shown(output[SCORE])}): ${pieces.join("")}`);
+    lines.push(`${data.systems[system][0]} (${shown(output[SCORE])}${errors && `; ${errors}`}): ${pieces.join("")}`);
   });
   return lines.join("\n");
 }
@@ -357,10 +386,12 @@ function inCell(place) {
 
 const lowest = (segment) => Math.min(...segment[OUTPUTS].flatMap((o) => o[PRONOUNS].map((p) => p[1])), Infinity);
 const wrong = (segment) => segment[OUTPUTS].reduce((sum, o) => sum + o[LINKS].filter((link) => link[0] !== SAME).length, 0);
+const mostErrors = (segment) => Math.max(...segment[OUTPUTS].map((o) => (errorsOf(o) ? o[ERRORS][0] + o[ERRORS][1] : 0)));
 const ORDERS = {
   gap: () => 0, // the order of the data
   lowest: (a, b) => lowest(a) - lowest(b),
   wrong: (a, b) => wrong(b) - wrong(a),
+  errors: (a, b) => mostErrors(b) - mostErrors(a),
   order: (a, b) => a[NUMBER] - b[NUMBER],
   doc: (a, b) => a[DOC] - b[DOC] || a[NUMBER] - b[NUMBER],
 };
@@ -570,6 +601,9 @@ function legend() {
     $("legend").append(el("span", {}, "pronoun scores: 0", el("i", { className: "scale doubtful" }), String(data.doubtful), el("i", { className: "scale fine" }), "1; ",
       el("i", { className: "sample" }, "dashed"), `: doubtful, below ${data.doubtful}`));
   }
+  if (data.segments.some((segment) => segment[OUTPUTS].some((output) => gapsOf(output).length))) {
+    $("legend").append(el("span", {}, el("i", { className: "gap" }, "‸it"), ": a pronoun may be missing, with the likely form and the probability"));
+  }
   const heat = data.segments.some((segment) => lowestPronoun(segment));
   if (heat) $("legend").append(el("span", {}, "attention of the selected pronoun: none", el("i", { className: "heat" }), "highest"));
   else $("attention").parentElement.hidden = true;
@@ -577,14 +611,16 @@ function legend() {
 
 function begin() {
   const names = data.systems.map(([label, name], at) => [String(at), label, name]);
+  const apart = data.segments.some((segment) => segment[OUTPUTS].some(errorsOf));
   $("better-label").textContent = `Better system by ${data.by}`;
   $("sort").querySelector("[value=gap]").textContent = `largest difference of ${data.by}`;
   options($("better"), [["", "any"], ...names, ["tie", "tie"], ["none", "not compared"]]);
   if (data.systems.length < 2) {
     $("better").parentElement.hidden = true;
-    $("sort").value = "lowest";
+    $("sort").value = apart ? "errors" : "lowest";
     $("sort").querySelector("[value=gap]").remove();
   }
+  if (!apart) $("sort").querySelector("[value=errors]").remove();
   if (data.confusion) {
     options($("matrix-system"), names);
     const wrongs = data.confusion.map((counts) => Object.entries(counts).flatMap(([row, columns]) =>

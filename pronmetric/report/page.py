@@ -28,7 +28,9 @@ from pronmetric.report.content import (
     confusion,
     gap,
 )
+from pronmetric.report.text import errors_apart
 from pronmetric.results import Output, Result, System
+from pronmetric.results.records import ERROR_RATES
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.text.words import Word
 from pronmetric.text.words import words as split
@@ -39,7 +41,7 @@ PREFERRED = 3
 _TABLES = """<body>
 <main>
 <h1>{{title}}</h1>
-{{tables}}<ul class="notes">{{notes}}</ul>
+{{plot}}{{tables}}<ul class="notes">{{notes}}</ul>
 </main>
 </body>
 </html>
@@ -70,6 +72,7 @@ def page(content: Content, *, title: str) -> str:
     parts = {
         "title": _escape(title),
         "chart": chart(result.systems),
+        "errors": _errors(result),
         "decision": _decision(result),
         "systems": html_table(made["systems"], names),
         "pairs": _pairs(made["pairs"], names),
@@ -112,14 +115,31 @@ def _decision(result: Result) -> str:
     )
 
 
-def tables_page(shown: Sequence[tables.Table], notes: Sequence[str], *, title: str) -> str:
-    """A page with only tables, without a script."""
+def _errors(result: Result) -> str:
+    """The expected errors of each system, together and apart, as HTML; "" where missing pronouns are not known."""
+    lines = []
+    for name, system in zip(short(result.names), result.systems, strict=True):
+        rates = [rate for key in ERROR_RATES if (rate := system.rates.get(key)) is not None]
+        if len(rates) < len(ERROR_RATES):
+            continue
+        ends = rates[0][1]
+        said = errors_apart(*(rate[0] for rate in rates))
+        said += "" if ends is None else ", 95 % {:.2f} to {:.2f}".format(*ends)
+        lines.append(f'<li><bdi title="{_escape(system.name)}">{_escape(name)}</bdi>: {escape(said)}')
+    return f'<ul class="notes" id="errors">{"".join(lines)}</ul>' if lines else ""
+
+
+def tables_page(
+    shown: Sequence[tables.Table], notes: Sequence[str], *, title: str, plot: tuple[bytes, str] | None = None
+) -> str:
+    """A page with only tables, without a script; plot: an SVG file above them, and what it shows."""
     parts = {
+        "plot": "" if plot is None else f"<p>{embed.image(plot[0], text=_escape(plot[1]))}</p>\n",
         "title": _escape(title),
         "tables": "".join(f"<section><h2>{escape(one.title)}</h2>{html_table(one)}</section>\n" for one in shown),
         "notes": "".join(f"<li>{_escape(note)}</li>" for note in notes),
     }
-    return embed.page(_TABLES, parts, css=_file("page.css"))[0]
+    return embed.page(_TABLES, parts, css=_file("page.css"), images=plot is not None)[0]
 
 
 def pieces(text: str, split: Split = split) -> list[str]:
@@ -215,7 +235,7 @@ def _kinds(output: Output, language: Language, forms: _Pool, classes: _Pool) -> 
 def _output(
     output: Output, by: str, strings: _Pool, links: Sequence[Link] | None, said: ModelView | None, split: Split
 ) -> list[Any]:
-    words = {word.start: k for k, word in enumerate(split(output.text))} if output.pronouns else {}
+    words = {word.start: k for k, word in enumerate(split(output.text))} if output.pronouns or output.gaps else {}
     pronouns: list[list[Any]] = []
     for k, p in enumerate(output.pronouns):
         row: list[Any] = [words[p.start], round(p.score, 4)]
@@ -229,14 +249,20 @@ def _output(
         pronouns.append(row)
     score = None if output.score is None else round(output.score, 4)
     marks = [[KINDS.index(link.kind), *link[1:]] for link in links or ()]
-    decides = () if by == SCORE else (output.errors if by == ERRORS else output.preference,)
+    decides = None if by == SCORE else output.errors if by == ERRORS else output.preference
+    decided = None if decides is None else round(decides, 4)
+    apart: list[Any] = []
+    if output.missing is not None:
+        gaps = [[words[gap.start], gap.form, round(gap.probability, 4)] for gap in output.gaps]
+        apart = [[None if output.wrong is None else round(output.wrong, 4), round(output.missing, 4)], gaps]
     return [
         strings(output.context),
         strings(output.text),
         score,
         pronouns,
         marks,
-        *(None if value is None else round(value, 4) for value in decides),
+        *([] if by == SCORE and not apart else [decided]),
+        *apart,
     ]
 
 

@@ -8,9 +8,9 @@ from textwrap import indent
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE, SEGMENT_UNITS, SYSTEM_UNITS
 from pronmetric.eval.resampling import MINIMUM
 from pronmetric.output.display import visible
-from pronmetric.report.text import table
+from pronmetric.report.text import errors_apart, table
 from pronmetric.results import FEW
-from pronmetric.results.write import list_pronouns
+from pronmetric.results.write import list_gaps, list_pronouns
 from pronmetric.scoring.comparison import Outcome, PairDecision, PairResult
 from pronmetric.scoring.score import Rate, SystemScore
 
@@ -21,9 +21,14 @@ def segment_line(number: int, pair: PairDecision, *, by: str = SCORE) -> str:
     better = {"a": names[0], "b": names[1], None: "null"}.get(decision.better, decision.better)
     difference = "null" if decision.difference is None else f"{decision.difference:.4f} {SEGMENT_UNITS[by]}"
     cells = [*names, f"Segment {number}", f"better: {better}", f"difference: {difference}"]
-    for name, pronouns in zip(names, (decision.a_decided, decision.b_decided), strict=True):
-        if pronouns:
-            cells.append(f"{name}: {list_pronouns(pronouns)}")
+    sides = (decision.a, decision.a_decided), (decision.b, decision.b_decided)
+    for name, (segment, pronouns) in zip(names, sides, strict=True):
+        said = [list_pronouns(pronouns)] if pronouns else []
+        if by == ERRORS and segment.missing is not None:
+            gaps = f" ({list_gaps(segment.gaps)})" if segment.gaps else ""
+            said.append(f"{segment.wrong or 0.0:.2f} wrong or surplus, {segment.missing:.2f} missing{gaps}")
+        if said:
+            cells.append(f"{name}: {'; '.join(said)}")
     return "\t".join(cells)
 
 
@@ -73,7 +78,10 @@ def _p(p: float, adjusted: float | None) -> str:
 
 def _system(score: SystemScore, by: str) -> str:
     number = "null" if score.score is None else f"{score.score:.2f}"
-    more = f"; {score.errors.value:.2f} errors in 100 pronouns" if by == ERRORS and score.errors is not None else ""
+    both = apart(score)
+    more = "" if both is None else f"; {both}"
+    if both is None and by == ERRORS and score.errors is not None:
+        more = f"; {score.errors.value:.2f} errors in 100 pronouns"
     more += f"; preference {score.preference.value:+.2f}" if by == PREFERENCE and score.preference is not None else ""
     return f"{number}  ({score.pronouns} pronouns in {score.with_pronoun} of {score.segments} segments{more})"
 
@@ -87,15 +95,24 @@ def note_system(name: str, score: SystemScore, note: Callable[[str], object], *,
     number = "null" if score.score is None else f"{score.score:.2f}"
     note(f"{name}: {number}{interval}; {score.pronouns} pronouns, in {score.with_pronoun} of {score.segments} segments")
     if score.errors is not None and score.errors_in_words is not None:
-        rates = f"{_rate(score.errors)} in 100 pronouns, {_rate(score.errors_in_words)} in 1,000 words"
-        absent = score.missing_in_pronouns
-        of_these = "" if absent is None else f"; of these missing pronouns: {_rate(absent)} in 100 pronouns"
-        note(f"{name}: expected errors {rates}{of_these}")
+        in_words = _rate(score.errors_in_words)
+        if (both := apart(score)) is None:
+            note(f"{name}: expected errors {_rate(score.errors)} in 100 pronouns, {in_words} in 1,000 words")
+        else:
+            ends = "" if score.errors.interval is None else ", 95 % {:.2f} to {:.2f}".format(*score.errors.interval)
+            note(f"{name}: {both}{ends}; {in_words} per 1,000 words")
     if score.missing is not None:
         missing = f"{score.missing} {side} pronouns without a counterpart"
         note(f"{name}: {missing}, {score.surplus} pronouns without one in the {side}")
     if score.interval is not None and score.units <= FEW:
         note(f"{name}: the interval is based on only {score.units} {score.resampled}")
+
+
+def apart(score: SystemScore) -> str | None:
+    """A system's expected errors, together and apart; None where its missing pronouns are not known."""
+    rates = score.errors, score.wrong_in_pronouns, score.missing_in_pronouns
+    values = [each.value for each in rates if each is not None]
+    return errors_apart(*values) if len(values) == len(rates) else None
 
 
 def _rate(rate: Rate) -> str:

@@ -13,7 +13,7 @@ from pronmetric.report.content import NOTHING, Content, Link, confusion, display
 from pronmetric.results import Pronoun, Result
 from pronmetric.results.records import RATES, pair_notes, system_notes
 
-TABLES = ("systems", "pairs", "confusion", "pronouns")
+TABLES = ("systems", "pairs", "confusion", "pronouns", "gaps")
 
 _MARKDOWN = str.maketrans(
     {"|": "\\|", "\n": " ", "\r": " ", "<": "&lt;", ">": "&gt;", "&": "&amp;"} | {c: f"\\{c}" for c in "\\`*_[]#"}
@@ -55,6 +55,8 @@ def make(name: str, content: Content) -> Table:
         return systems(content.result)
     if name == "pairs":
         return pairs(content.result)
+    if name == "gaps":
+        return gaps(content)
     return confusions(content) if name == "confusion" else pronouns(content)
 
 
@@ -102,7 +104,7 @@ def systems(result: Result) -> Table:
         rows,
         keys=keys,
         narrow=("system", "score", "score_interval", "pronouns", *shown, *older),
-        best=_best(rows, {keys.index(key): key.startswith("errors") for key in ("score", *rates, *older)}),
+        best=_best(rows, {keys.index(key): "per_100" in key for key in ("score", *rates, *older)}),
         notes=system_notes(result.systems),
     )
 
@@ -195,6 +197,18 @@ def pronouns(content: Content) -> Table:
                     )
                 )
     return Table("Pronouns of differing segments", header, tuple(rows), numbers_from=len(header))
+
+
+def gaps(content: Content) -> Table:
+    """The places of the listed segments where a pronoun is likely missing, one per row, with the likeliest form."""
+    header = ("segment", "doc", "system", "form", "start", "probability", "text")
+    rows = []
+    for place in content.listed:
+        segment = content.result.segments[place]
+        for name, output in zip(content.result.names, segment.outputs, strict=True):
+            head = str(segment.number), segment.doc or "", name
+            rows += [(*head, g.form, str(g.start), f"{g.probability:.4f}", output.text) for g in output.gaps]
+    return Table("Missing pronouns of differing segments", header, tuple(rows), numbers_from=len(header))
 
 
 def _source(p: Pronoun) -> tuple[str, str]:

@@ -23,6 +23,15 @@ def percent(value: Accuracy | Estimate | None, *, signed: bool = False) -> str:
     return f"{100 * share:{sign}.1f} [{100 * value.low:{sign}.1f}, {100 * value.high:{sign}.1f}]"
 
 
+def errors_apart(total: float, wrong: float, missing: float) -> str:
+    """Expected errors in 100 pronouns, together and apart.
+
+    >>> errors_apart(4.21, 2.61, 1.6)
+    '4.21 pronoun errors per 100 pronouns: 2.61 wrong or surplus, 1.60 missing'
+    """
+    return f"{total:.2f} pronoun errors per 100 pronouns: {wrong:.2f} wrong or surplus, {missing:.2f} missing"
+
+
 def table(header: Sequence[str], rows: Sequence[Sequence[object]], *, left: Collection[int] = (0,)) -> str:
     """A table for stdout, one row per line, without a final line end.
 

@@ -24,6 +24,7 @@ from pronmetric.results.records import (
 )
 from pronmetric.results.write import FORMAT
 from pronmetric.scoring.comparison import TIE, TIE_THRESHOLD, A, B
+from pronmetric.scoring.score import Gap
 from pronmetric.signature import Signature
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, CONTEXT_SIZE, NONE, History
@@ -225,7 +226,17 @@ class _Reader:
         errors, preference, missing = (
             _number_or_null(scored, key) for key in ("errors", "preference", "expected_missing")
         )
-        return Output(text, context, score, pronouns, errors, preference, missing)
+        gaps = tuple(self._gap(entry, text) for entry in scored.entries("gaps")) if "gaps" in scored.record else ()
+        return Output(text, context, score, pronouns, errors, preference, missing, gaps)
+
+    def _gap(self, entry: Entry, text: str) -> Gap:
+        start, form, probability = entry.whole("start"), _string(entry, "form"), _number(entry, "probability")
+        starts = {word.start for word in self._language.words(text)} if self._language else {start}
+        if not 0 <= start < len(text) or start not in starts:
+            entry.fail(f'"start" must be that of a word of the text, got {start}')
+        if not 0 <= probability <= 1:
+            entry.fail(f'"probability" must lie in [0, 1], got {probability:g}')
+        return Gap(start, form, probability)
 
     def _pronoun(self, entry: Entry, text: str) -> Pronoun:
         bounded = "probability" in entry.record

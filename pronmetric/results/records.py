@@ -9,8 +9,15 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from pronmetric.eval.decision import PREFERENCE, SCORE, decide
+from pronmetric.scoring.score import Gap
 
-RATES = ("errors_per_100_pronouns", "errors_per_1000_words", "preference")
+ERROR_RATES = (
+    "errors_per_100_pronouns",
+    "expected_wrong_per_100_pronouns",
+    "expected_missing_per_100_pronouns",
+)
+"""Expected errors together, and apart where missing pronouns are known: wrong or surplus, and missing ones."""
+RATES = (*ERROR_RATES, "errors_per_1000_words", "preference")
 UNITS = "documents or segments"  # where a file does not say which
 FEW = 20  # with no more documents or segments an interval is rough
 
@@ -32,7 +39,8 @@ class Pronoun(NamedTuple):
 class Output(NamedTuple):
     """A system's output for a segment, with its context, score (None without a pronoun) and pronouns.
 
-    errors, preference, missing: None if the file has none; errors are wrong and missing pronouns.
+    errors, preference, missing: None if the file has none; errors are wrong (or surplus) and missing pronouns. gaps:
+    where a pronoun may be missing.
     """
 
     text: str
@@ -42,6 +50,12 @@ class Output(NamedTuple):
     errors: float | None = None
     preference: float | None = None
     missing: float | None = None
+    gaps: tuple[Gap, ...] = ()
+
+    @property
+    def wrong(self) -> float | None:
+        """The errors that are no missing pronouns; None if the file does not have both numbers."""
+        return None if self.errors is None or self.missing is None else max(0.0, self.errors - self.missing)
 
     def value(self, by: str) -> float | None:
         """The number by which outputs are compared, as `SegmentScore.value`; None if the file does not have it."""

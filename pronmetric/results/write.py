@@ -18,17 +18,15 @@ from pronmetric.output.targets import AtomicFiles
 from pronmetric.scoring.alternatives import PronounAlternatives
 from pronmetric.scoring.bulk import SystemResult
 from pronmetric.scoring.comparison import Decision, PairDecision, PairResult
-from pronmetric.scoring.score import Counts, PronounScore, Rate, SegmentScore, SystemScore, Unmatched
+from pronmetric.scoring.score import Counts, Gap, PronounScore, Rate, SegmentScore, SystemScore, Unmatched
 from pronmetric.text import strict_json
 from pronmetric.text.corpus import Row
 
 FORMAT = 2
 """The version of the JSON of `score` and `compare`; in version 1 `compare` wrote an entry for each segment and pair."""
-SCORE_COLUMNS = (
-    *("system", "segment", "doc", "segment_score", "segment_errors", "segment_preference"),
-    *("pronoun", "start", "end", "score"),
-)
-RECORD_COLUMNS = ("id", *SCORE_COLUMNS[3:])
+_SEGMENT_COLUMNS = ("segment_score", "segment_errors", "segment_preference")
+_APART_COLUMNS = ("segment_wrong", "segment_missing", "segment_gaps")  # where missing pronouns are known
+_PRONOUN_COLUMNS = ("pronoun", "start", "end", "score")
 COMPARISON_COLUMNS = (
     "a",
     "b",
@@ -121,7 +119,7 @@ def _evidence(p: PronounScore) -> dict[str, Any]:
 
 
 def segment_entry(segment: SegmentScore) -> dict[str, Any]:
-    """A segment's score and pronouns in JSON."""
+    """A segment's score, errors, pronouns and gaps in JSON."""
     preference = {} if segment.preference is None else {"preference": round_score(segment.preference)}
     pronouns = [pronoun(p) for p in segment.pronouns]
     return {
@@ -135,11 +133,12 @@ def segment_entry(segment: SegmentScore) -> dict[str, Any]:
 
 
 def _missing(segment: SegmentScore) -> dict[str, Any]:
-    """The expected number of missing pronouns and the likely places, in JSON."""
+    """The expected numbers of wrong and of missing pronouns, and the likely places, in JSON."""
     if segment.missing is None:
         return {}
+    wrong = {} if segment.wrong is None else {"expected_wrong": round_score(segment.wrong)}
     gaps = [{**gap._asdict(), "probability": round_score(gap.probability)} for gap in segment.gaps]
-    return {"expected_missing": round_score(segment.missing), "gaps": gaps}
+    return {**wrong, "expected_missing": round_score(segment.missing), "gaps": gaps}
 
 
 def _unmatched(unmatched: Unmatched | None) -> dict[str, Any]:
@@ -156,6 +155,7 @@ def interval(ends: tuple[float, float] | None) -> list[float | None] | None:
 
 def system(name: str, score: SystemScore) -> dict[str, Any]:
     """A system in JSON."""
+    apart = {"wrong": score.wrong_in_pronouns, "missing": score.missing_in_pronouns}
     return {
         "system": name,
         "score": round_score(score.score),
@@ -167,11 +167,7 @@ def system(name: str, score: SystemScore) -> dict[str, Any]:
         "segments_with_pronoun": score.with_pronoun,
         "errors_per_100_pronouns": rate(score.errors),
         "errors_per_1000_words": rate(score.errors_in_words),
-        **(
-            {}
-            if score.missing_in_pronouns is None
-            else {"expected_missing_per_100_pronouns": rate(score.missing_in_pronouns)}
-        ),
+        **{f"expected_{kind}_per_100_pronouns": rate(each) for kind, each in apart.items() if each is not None},
         **({} if score.preference is None else {"preference": rate(score.preference)}),
         **({} if score.missing is None else {"missing_pronouns": score.missing, "surplus_pronouns": score.surplus}),
     }
@@ -197,9 +193,19 @@ def counts_entry(counts: Counts) -> dict[str, int]:
     }
 
 
-def score_columns(references: Iterable[str], also: Iterable[str]) -> tuple[str, ...]:
-    """The columns of the table, with those of several references and of baselines."""
-    return (*SCORE_COLUMNS, *(f"score with {name}" for name in references), *also)
+def score_columns(references: Iterable[str], also: Iterable[str], *, apart: bool = False) -> tuple[str, ...]:
+    """The columns of the table, with those of several references and of baselines; `apart` as for `add_scored`."""
+    with_each = (f"score with {name}" for name in references)
+    return ("system", "segment", "doc", *_segment_columns(apart), *_PRONOUN_COLUMNS, *with_each, *also)
+
+
+def record_columns(*, apart: bool = False) -> tuple[str, ...]:
+    """The columns of the table of records; `apart` as for `add_scored`."""
+    return ("id", *_segment_columns(apart), *_PRONOUN_COLUMNS)
+
+
+def _segment_columns(apart: bool) -> tuple[str, ...]:
+    return (*_SEGMENT_COLUMNS, *(_APART_COLUMNS if apart else ()))
 
 
 def texts_of(
@@ -226,13 +232,15 @@ def add_scored(
     texts: Mapping[str, Any],
     segment: SegmentScore,
     *,
+    apart: bool = False,
     also: Mapping[str, float | None] | None = None,
     each: Sequence[SegmentScore] = (),
 ) -> None:
     """Add a segment to the files.
 
-    head: what identifies it, the first cells of its rows. texts: of `texts_of`. also: its baseline scores. each: its
-    score in the context of each of several references.
+    head: what identifies it, the first cells of its rows. texts: of `texts_of`. apart: the table has wrong and missing
+    pronouns apart, in columns of their own. also: its baseline scores. each: its score in the context of each of
+    several references.
     """
     cells = tuple(strict_json.dump(v) if k == "id" and not isinstance(v, str) else v for k, v in head.items())
     in_each = list(zip(*(one.pronouns for one in each), strict=True)) or [()] * len(segment.pronouns)
@@ -243,7 +251,10 @@ def add_scored(
     ] or no_pronoun
     baselines = {} if also is None else {"also": {name: round_score(score) for name, score in also.items()}}
     last = tuple((also or {}).values())
-    whole = (segment.score, segment.errors, segment.preference)
+    whole: tuple[object, ...] = (segment.score, segment.errors, segment.preference)
+    if apart:
+        known = segment.missing is not None
+        whole += (segment.wrong, segment.missing, list_gaps(segment.gaps)) if known else (None, None, None)
     writer.segment(
         {**head, **texts, **segment_entry(segment), **baselines}, ((*cells, *whole, *row, *last) for row in rows)
     )
@@ -260,14 +271,17 @@ def system_entry(result: SystemResult, *, also: Mapping[str, Any] | None = None)
     return entry if also is None else {**entry, "also": also}
 
 
-def comparison_columns(references: Iterable[str]) -> tuple[str, ...]:
-    """The columns of the table, with those of several references."""
-    return (*COMPARISON_COLUMNS, *(f"difference with {name}" for name in references))
+def comparison_columns(references: Iterable[str], *, apart: bool = False) -> tuple[str, ...]:
+    """The columns of the table, with those of several references; `apart` as for `add_compared`."""
+    numbers = (f"{side}_{kind}" for side in "ab" for kind in ("wrong", "missing")) if apart else ()
+    return (*COMPARISON_COLUMNS, *numbers, *(f"difference with {name}" for name in references))
 
 
-def add_compared(writer: Writer, number: int, row: Row, pairs: Sequence[PairDecision], *, by: str) -> None:
-    """Add a segment to the files."""
-    writer.segment(segment_content(number, row, pairs), (_cells(number, row, pair, by) for pair in pairs))
+def add_compared(
+    writer: Writer, number: int, row: Row, pairs: Sequence[PairDecision], *, by: str, apart: bool = False
+) -> None:
+    """Add a segment to the files; apart: the table has wrong and missing pronouns apart, in columns of their own."""
+    writer.segment(segment_content(number, row, pairs), (_cells(number, row, pair, by, apart) for pair in pairs))
 
 
 def segment_content(number: int, row: Row, pairs: Sequence[PairDecision]) -> dict[str, Any]:
@@ -312,17 +326,26 @@ def _places(decided: Sequence[PronounScore], segment: SegmentScore) -> list[int]
     return [starts.index(p.start) for p in decided]
 
 
-def _cells(number: int, row: Row, pair: PairDecision, by: str) -> tuple[object, ...]:
+def _cells(number: int, row: Row, pair: PairDecision, by: str, apart: bool) -> tuple[object, ...]:
     decision = pair.decision
     cells = (*pair.names, number, row.doc, decision.better, decision.difference, by)
     scores = decision.a.score, decision.b.score
     decided = list_pronouns(decision.a_decided), list_pronouns(decision.b_decided)
-    return (*cells, *scores, *decided, *(one.difference for one in pair.by_reference.values()))
+    numbers: tuple[float | None, ...] = ()
+    if apart:
+        both = decision.a, decision.b
+        numbers = tuple(n for one in both for n in (None if one.missing is None else one.wrong, one.missing))
+    return (*cells, *scores, *decided, *numbers, *(one.difference for one in pair.by_reference.values()))
 
 
 def list_pronouns(pronouns: Sequence[PronounScore]) -> str:
     """Pronouns with their scores in one cell: "she 0.91, it 0.40"."""
     return ", ".join(f"{p.text} {p.score:.2f}" for p in pronouns)
+
+
+def list_gaps(gaps: Sequence[Gap]) -> str:
+    """Likely missing pronouns in one cell, each with the place of the word after it: "he at 12 0.91"."""
+    return ", ".join(f"{gap.form} at {gap.start} {gap.probability:.2f}" for gap in gaps)
 
 
 def decision_entry(by: str, tie: float) -> dict[str, Any]:

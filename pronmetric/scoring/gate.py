@@ -9,12 +9,12 @@ from itertools import count
 from typing import NamedTuple
 
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.decision import SCORE
+from pronmetric.eval.decision import ERRORS, SCORE
 from pronmetric.eval.significance import RESAMPLES
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.scoring.bulk import score_rows
 from pronmetric.scoring.comparison import B, PairwiseComparison, average, score_pairs
-from pronmetric.scoring.score import PronounScore, SegmentScore, SystemScore, Tally
+from pronmetric.scoring.score import Gap, PronounScore, SegmentScore, SystemScore, Tally
 from pronmetric.text.context import Text
 from pronmetric.text.corpus import Corpus, Row
 
@@ -52,10 +52,12 @@ class Condition(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A segment (from 0) that is worse than the baseline's, or that has a doubtful pronoun if there is no baseline.
+    """A segment (from 0) that is worse than the baseline's, or, without one, has a doubtful pronoun or lacks one.
 
-    value: its difference to the baseline's, or its lowest pronoun score; lower is worse. pronouns: those that decided,
-    or the doubtful ones. other, other_pronouns: the baseline's text, and those of its pronouns that decided.
+    value: its difference to the baseline's, or its lowest probability of being right, of a pronoun or a gap; lower is
+    worse. pronouns: those that decided, or the doubtful ones. other, other_pronouns: the baseline's text, and those of
+    its pronouns that decided. gaps, other_gaps: where a pronoun is likely missing; with a baseline only if the errors
+    decide.
     """
 
     number: int
@@ -66,6 +68,8 @@ class Finding(NamedTuple):
     pronouns: tuple[PronounScore, ...]
     other: str | None
     other_pronouns: tuple[PronounScore, ...]
+    gaps: tuple[Gap, ...] = ()
+    other_gaps: tuple[Gap, ...] = ()
 
 
 class Verdict(NamedTuple):
@@ -102,14 +106,17 @@ class Gate:
         if self._compared is None or old is None:
             self._tally.add(new, row.doc)
             doubtful = tuple(p for p in new.pronouns if p.probability is not None and p.probability < THRESHOLD)
-            if doubtful:
-                value = min(p.score for p in doubtful)
-                self._keep(Finding(number, row.doc, context, row.texts[0], value, doubtful, None, ()))
+            gaps = _doubtful(new.gaps)
+            if doubtful or gaps:
+                value = min(*(p.score for p in doubtful), *(1 - gap.probability for gap in gaps), 1.0)
+                self._keep(Finding(number, row.doc, context, row.texts[0], value, doubtful, None, (), gaps))
             return
         decision = self._compared.add(new, old, row.doc)
         if decision.better == B and decision.difference is not None:
             given = number, row.doc, context, row.texts[0], decision.difference
-            self._keep(Finding(*given, decision.a_decided, row.texts[1], decision.b_decided))
+            by_gaps = self._limits.by == ERRORS
+            sides = (_doubtful(new.gaps), _doubtful(old.gaps)) if by_gaps else ((), ())
+            self._keep(Finding(*given, decision.a_decided, row.texts[1], decision.b_decided, *sides))
 
     def _keep(self, finding: Finding) -> None:
         self._found += 1
@@ -149,6 +156,11 @@ class Gate:
             conditions.append(Condition(NO_WORSE, limits.margin, outcome.difference, p < limits.alpha, p))
         findings = tuple(finding for *_, finding in sorted(self._heap, reverse=True))
         return Verdict(tuple(conditions), system, findings, self._found, resampled, units)
+
+
+def _doubtful(gaps: Iterable[Gap]) -> tuple[Gap, ...]:
+    """The gaps that are less likely right than a pronoun that is not doubtful."""
+    return tuple(gap for gap in gaps if 1 - gap.probability < THRESHOLD)
 
 
 def score_sides(

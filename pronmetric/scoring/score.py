@@ -11,17 +11,20 @@ from __future__ import annotations
 from array import array
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import fsum, nan
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
+from pronmetric.eval.ratio_sums import COUNT
 from pronmetric.eval.significance import Totals, interval, totals
 from pronmetric.text.readable import readable
 from pronmetric.text.words import Word
 
+Array = NDArray[np.float64]
 LISTED = 0.1  # least probability of a missing pronoun of a gap that is listed
 MOST = 4.0  # log-odds of the source beyond this count as this
 
@@ -101,18 +104,21 @@ class SegmentScore(NamedTuple):
     gaps: tuple[Gap, ...] = ()
 
     @property
-    def errors(self) -> float | None:
-        """The expected number of wrong and of missing pronouns; None where a score is no probability.
+    def wrong(self) -> float | None:
+        """The expected number of wrong or surplus pronouns, the sum of 1 - p; None where a score is no probability."""
+        wrong = [1 - p.probability for p in self.pronouns if p.probability is not None]
+        return fsum(wrong) if len(wrong) == len(self.pronouns) else None
 
-        That of the wrong ones is the sum of 1 - p.
+    @property
+    def errors(self) -> float | None:
+        """The expected number of wrong or surplus, and of missing pronouns; None where a score is no probability.
 
         >>> SegmentScore(0.75, (PronounScore("It", 0, 2, 0.5, 0.5), PronounScore("he", 9, 11, 1.0, 1.0))).errors
         0.5
         >>> SegmentScore(None, (), missing=0.25).errors
         0.25
         """
-        wrong = [1 - p.probability for p in self.pronouns if p.probability is not None]
-        return fsum([*wrong, self.missing or 0.0]) if len(wrong) == len(self.pronouns) else None
+        return None if self.wrong is None else self.wrong + (self.missing or 0.0)
 
     def value(self, by: str) -> float | None:
         """The number by which texts are compared, higher is better; by: one of `DECISIONS`, of errors the negative.
@@ -144,9 +150,9 @@ class SystemScore(NamedTuple):
     see `pronmetric.eval.ratio_sums`; None with fewer than 4. pronouns, segments: how many there are; with_pronoun:
     segments that have one.
     errors, errors_in_words: expected wrong and missing pronouns in 100 pronouns and in 1,000 words, lower is better;
-    None without probabilities, pronouns or words. missing_in_pronouns: the missing ones alone, in 100 pronouns; None
-    where they are not known of all segments. preference: the mean over its segments with one; None without a pair
-    head.
+    None without probabilities, pronouns or words. wrong_in_pronouns, missing_in_pronouns: the wrong (or surplus) and
+    the missing ones apart, in 100 pronouns; None where the missing ones are not known of all segments. preference: the
+    mean over its segments with one; None without a pair head.
     missing, surplus: the numbers of missing and of surplus pronouns; None where no segment has them.
     """
 
@@ -162,6 +168,7 @@ class SystemScore(NamedTuple):
     preference: Rate | None = None
     missing: int | None = None
     surplus: int | None = None
+    wrong_in_pronouns: Rate | None = None
     missing_in_pronouns: Rate | None = None
 
 
@@ -284,7 +291,9 @@ class Tally:
         resampled, parts = self.totals()
         pronouns = int(parts.counts.sum())
         errors, missing = np.array(self.errors), np.array(self.expected_missing)
-        known = bool(np.isfinite(errors).all())
+        known, apart = bool(np.isfinite(errors).all()), bool(np.isfinite(missing).all())
+        most = COUNT if np.isfinite(missing).any() else None  # a text may lack more pronouns than it has
+        in_pronouns = partial(self._rate, counts=self.counts, scale=100.0)
         return SystemScore(
             score=parts.mean() if pronouns else None,
             interval=interval(parts, bounds(self.scale)),
@@ -293,15 +302,20 @@ class Tally:
             pronouns=pronouns,
             segments=len(self.counts),
             with_pronoun=len(self.counts) - self.counts.count(0),
-            errors=_rate(self._units(100.0 * errors, self.counts)[1], 100.0) if known else None,
-            errors_in_words=_rate(self._units(1000.0 * errors, self.words)[1], 1000.0) if known else None,
-            preference=_rate(self.totals(PREFERENCE)[1], 1.0),
+            errors=in_pronouns(errors, limits=most) if known else None,
+            errors_in_words=self._rate(errors, counts=self.words, scale=1000.0, limits=most) if known else None,
+            preference=_rate(self.totals(PREFERENCE)[1], None),
             missing=self.missing,
             surplus=self.surplus,
-            missing_in_pronouns=(
-                _rate(self._units(100.0 * missing, self.counts)[1], 100.0) if np.isfinite(missing).all() else None
-            ),
+            wrong_in_pronouns=in_pronouns(errors - missing) if known and apart else None,
+            missing_in_pronouns=in_pronouns(missing, limits=most) if apart else None,
         )
+
+    def _rate(
+        self, values: Array, *, counts: ArrayLike, scale: float, limits: tuple[float, float] | None = None
+    ) -> Rate | None:
+        """A rate of the system; limits: of its interval, by default those of `scale` times a probability."""
+        return _rate(self._units(scale * values, counts)[1], limits or bounds(scale))
 
     def _units(self, sums: ArrayLike, counts: ArrayLike) -> tuple[str, Totals]:
         if len(self._codes) > 1 and -1 not in self.docs:
@@ -309,8 +323,8 @@ class Tally:
         return "segments", totals(sums, counts)
 
 
-def _rate(parts: Totals, scale: float) -> Rate | None:
-    return Rate(parts.mean(), interval(parts, bounds(scale))) if parts.counts.sum() else None
+def _rate(parts: Totals, limits: tuple[float, float] | None) -> Rate | None:
+    return Rate(parts.mean(), interval(parts, limits)) if parts.counts.sum() else None
 
 
 def bounds(scale: float) -> tuple[float, float] | None:

@@ -110,11 +110,22 @@ class Word(BaseModel):
     end: int
 
 
-class Scored(BaseModel):
-    """A record's score in [0, 1], null without a pronoun, and the expected number of wrong pronouns.
+class Gap(BaseModel):
+    """A place where a pronoun may be missing: where the word after it starts, the likely form, the probability."""
 
-    preference: the number by which two translations of one segment are compared, if the checkpoint has one. missing,
-    surplus: pronouns of the source without a counterpart, and the reverse, if the server has --source-lang.
+    model_config = ConfigDict(extra="forbid")
+    start: int
+    form: str
+    probability: float
+
+
+class Scored(BaseModel):
+    """A record's score in [0, 1], null without a pronoun, and the expected number of pronoun errors.
+
+    preference: the number by which two translations of one segment are compared, if the checkpoint has one.
+    expected_wrong, expected_missing: the errors apart, wrong or surplus pronouns and missing ones, and gaps, where one
+    is likely missing: if the record has a source and the checkpoint's reader of sources finds missing pronouns.
+    missing, surplus: pronouns of the source without a counterpart, and the reverse, if the server has --source-lang.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -123,6 +134,9 @@ class Scored(BaseModel):
     errors: float | None
     preference: float | None = None
     pronouns: list[Pronoun]
+    expected_wrong: float | None = None
+    expected_missing: float | None = None
+    gaps: list[Gap] | None = None
     missing: list[Word] | None = None
     surplus: list[Word] | None = None
 

@@ -2,8 +2,8 @@
 // ---- the page
 //
 // data: { context: sentences of a context that the model reads, doubtful: threshold, null without probabilities,
-// lang: of the translations, sources: whether they are used, sourcesAffectScores, sourceLang: their language,
-// null if unknown }
+// lang: of the translations, sources: whether they are used, sourcesAffectScores, findsMissing: whether the
+// source tells missing pronouns, sourceLang: its language, null if unknown }
 
 const data = JSON.parse($("data").textContent);
 const LINES = 32, CHARACTERS = 20000; // of a request, well below what the server takes

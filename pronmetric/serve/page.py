@@ -26,6 +26,7 @@ def page(service: Service) -> tuple[str, str]:
         "lang": metric.language.code,
         "sources": metric.with_source is not False,
         "sourcesAffectScores": metric.reads_source,
+        "findsMissing": metric.finds_missing,
         "sourceLang": None if metric.source is None else metric.source.language,
     }
     js = _file("common.js", "pronmetric.report") + "".join(map(_file, _SCRIPTS))

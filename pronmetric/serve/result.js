@@ -2,7 +2,8 @@
 // ---- the result of a line
 //
 // segment: { at, source, outputs, verdict, chosen }; output: { side, context, text, score, preference, pronouns, missing,
-// better, looks }. pronouns, missing, better and looks are those of the server's answers; better and looks come later.
+// expected_wrong, expected_missing, gaps, better, looks }. From pronouns on they are those of the server's answers, the
+// expected numbers and the gaps where they are known; better and looks come later.
 // chosen: [output, pronoun] whose attention is shown, null for none.
 
 const SIDES = ["First", "Second"];
@@ -101,7 +102,27 @@ function labelled(name, text, marks, lang) {
 
 function head(output) {
   const preference = output.preference === undefined ? [] : [el("span", { className: "label" }, `preference ${output.preference.toFixed(2)}`)];
-  return el("h4", {}, `${SIDES[output.side]} translation`, el("b", {}, output.score === null ? "no pronouns" : output.score.toFixed(2)), ...preference);
+  const errors = errorsOf([output]);
+  const apart = errors ? [el("span", { className: "label" }, errors)] : [];
+  return el("h4", {}, `${SIDES[output.side]} translation`, el("b", {}, output.score === null ? "no pronouns" : output.score.toFixed(2)), ...preference, ...apart);
+}
+
+// Expected errors of texts in words, together and apart; "" where the missing pronouns of none are known.
+function errorsOf(outputs) {
+  const known = outputs.filter((output) => output.expected_missing !== undefined && output.expected_wrong !== undefined);
+  if (!known.length) return "";
+  const [wrong, missing] = ["expected_wrong", "expected_missing"].map((key) => known.reduce((sum, output) => sum + output[key], 0));
+  return `${(wrong + missing).toFixed(2)} errors expected: ${wrong.toFixed(2)} wrong or surplus, ${missing.toFixed(2)} missing`;
+}
+
+// The sign of a place where a pronoun is likely missing, with the likely form.
+function gapSign({ form, probability }) {
+  const title = `a pronoun is missing here with probability ${probability.toFixed(2)}; likely form: ${form}`;
+  const sure = data.doubtful !== null && 1 - probability < data.doubtful;
+  const made = el("span", { className: sure ? "gap doubtful" : "gap", title }, `‸${form}`, el("small", {}, short(probability)));
+  made.setAttribute("role", "img");
+  made.setAttribute("aria-label", title);
+  return el("span", {}, made, "\u2009");
 }
 
 function badge(segment) {
@@ -119,7 +140,8 @@ function textOf(segment, k, change) {
   const words = looks ? heat(looks.text_words, look && look.weights, looks.context_words.length) : [];
   const free = words.filter(([start, end]) => !pronouns.some((pronoun) => pronoun.start < end && start < pronoun.end));
   const made = el("p", { className: "text", dir: "auto", lang: data.lang });
-  write(made, text, [...buttons, ...free].sort((a, b) => a[0] - b[0]));
+  const gaps = (segment.outputs[k].gaps || []).map((gap) => [gap.start, gap.start, () => gapSign(gap)]);
+  write(made, text, [...gaps, ...buttons, ...free].sort((a, b) => a[0] - b[0]));
   return made;
 }
 
@@ -191,20 +213,25 @@ function summary(segments) {
   const told = (outputs) => { const score = whole(outputs); return score === null ? "no pronouns" : score.toFixed(1); };
   const all = sides.flat().flatMap((output) => output.pronouns);
   const doubts = data.doubtful === null ? "" : `, ${all.filter(doubtful).length} doubtful`;
+  const apart = sides.map((outputs) => errorsOf(outputs));
   if (!sides[1].length) {
-    return all.length ? `Score ${told(sides[0])}. ${count(all.length, "pronoun")}${doubts}.` : "No pronouns.";
+    const said = all.length ? `Score ${told(sides[0])}. ${count(all.length, "pronoun")}${doubts}.` : "No pronouns.";
+    return apart[0] ? `${said} ${apart[0]}.` : said;
   }
   const seen = (better) => segments.filter((segment) => segment.verdict.better === better).length;
   const [a, b, ties] = [seen("a"), seen("b"), seen("tie")];
   const one = a ? "The first translation is better" : b ? "The second translation is better" : ties ? "A tie" : "Not compared";
   const verdict = segments.length === 1 ? one
     : `The first translation is better in ${count(a, "line")}, the second in ${b}; ${count(ties, "tie")}`;
-  return `${verdict}. Scores ${told(sides[0])} and ${told(sides[1])}; ${count(all.length, "pronoun")}${doubts}.`;
+  const errors = apart[0] && apart[1] ? ` First: ${apart[0]}. Second: ${apart[1]}.` : "";
+  return `${verdict}. Scores ${told(sides[0])} and ${told(sides[1])}; ${count(all.length, "pronoun")}${doubts}.${errors}`;
 }
 
 function legend() {
   if (data.doubtful === null) return [el("span", {}, "pronoun scores: low", el("i", { className: "scale" }), "high")];
   const scale = el("span", {}, "probability: 0", el("i", { className: "scale doubtful" }), String(data.doubtful), el("i", { className: "scale fine" }), "1; ",
     el("i", { className: "sample" }, "dashed"), `: doubtful, below ${data.doubtful}`);
-  return [scale, el("span", {}, "attention of the chosen pronoun: none", el("i", { className: "heat" }), "highest")];
+  const gap = el("span", {}, el("i", { className: "gap" }, "‸it"), ": a pronoun may be missing, with the likely form and the probability");
+  const found = data.findsMissing ? [gap] : [];
+  return [scale, ...found, el("span", {}, "attention of the chosen pronoun: none", el("i", { className: "heat" }), "highest")];
 }

@@ -58,7 +58,7 @@ def test_without_a_baseline_it_agrees_with_score(check: Check, place: Path) -> N
     (system,) = json.loads(Path("o.json").read_text(encoding="utf-8"))["systems"]
     code, out, _ = check("-t", "system-c.txt", "--max-errors", "0", "--junit", "j.xml", "--worst", "1")
     errors = system["errors_per_100_pronouns"]["value"] * system["pronouns"] / 100
-    assert code == 3 and f"{errors:.2f} of {system['pronouns']} pronouns" in out
+    assert code == 3 and f"{errors:.2f} in {system['pronouns']} pronouns" in out
     assert out.count("  now:     ") == 1
     assert ElementTree.parse("j.xml").getroot().get("failures") == "1"
 

@@ -100,7 +100,9 @@ def test_the_figures_are_those_of_a_people_split(
     write_marks(Path("marks_zh-en.tsv"))
     model = ["--model", str(tiny_checkpoint())]
     call = ["mqm", "marks_zh-en.tsv", "--evaluate", "--longest", "2", *model]
-    assert main([*call, "--plot", "m.svg", "--to_json", "m.json", "--also_no_source"]) == 0
+    assert main([*call, "--plot", "m.svg", "--to_html", "m.html", "--to_json", "m.json", "--also_no_source"]) == 0
+    page = Path("m.html").read_text(encoding="utf-8")
+    assert "Each rater against the others" in page and "r, marks" in page and "data:image/svg+xml" in page
     printed = capsys.readouterr().out
     assert printed.startswith("6 texts, 2 raters, 12 errors, 12 pronoun errors\n\nmarks_zh-en.tsv; context common; in")
     found = json.loads(Path("m.json").read_text())["evaluation"]

@@ -65,10 +65,14 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call("a --scores b", "a b", ["--to_json"]),
         Call("data --split test", "data/manifest.json", ("--to_json", "--save_scores")),
         Call("-d wmt22:de-en --wmt-dir tests", "tests/de.txt", ("--to_json", "--save_scores")),
+        Call("data --split people_test", "data/manifest.json", ("--to_html",)),
     ],
     "agree": [Call("a --scores b", "a b", ["--to_json"]), Call("--ratings a", "a", ["--to_json"])],
     "correlate": [Call("a b", "a b", ("--to_json", "--to_sys_score", "--to_seg_score"))],
-    "mqm": [Call("a", "a", ("--pairs", "--pronouns", "--to_json"))],
+    "mqm": [
+        Call("a", "a", ("--pairs", "--pronouns", "--to_json")),
+        Call("a --evaluate", "a", ("--to_html",)),
+    ],
     "baseline": [
         Call("apt apt.ini", "apt.ini a b c d e f", ["--to_json"]),
         Call(AUTOPRF, "ref.en ref.fr ref.en-fr.alig sys.en sys.fr sys.en-fr.alig docs", ["--to_json"]),

@@ -20,6 +20,7 @@ from pronmetric.cli.main import main
 from pronmetric.data.collate import Example
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.metric import PronounMetric
+from pronmetric.output import tsv
 from pronmetric.results import read as results
 from pronmetric.scoring.score import LISTED
 from pronmetric.text.context import Source, Text
@@ -223,8 +224,9 @@ def test_missing_pronouns_in_results(with_gaps: Path, capsys: pytest.CaptureFixt
     rate = result["systems"][0]["expected_missing_per_100_pronouns"]["value"]
     expected = first["expected_missing"] + second["expected_missing"]
     assert rate == pytest.approx(100 * expected / len(first["pronouns"]), abs=1e-3)
-    assert f"of these missing pronouns: {rate:.2f}" in said
+    assert f"{rate:.2f} missing" in said
     assert second["score"] is None and second["errors"] == second["expected_missing"] > 0
+    assert first["errors"] == pytest.approx(first["expected_wrong"] + first["expected_missing"], abs=2e-5)
     assert {*second["gaps"][0]} == {"start", "form", "probability"}
     omissions = [line.split("\t") for line in Path("r.tsv").read_text(encoding="utf-8").splitlines()]
     assert any(line[5] == "<v></v>Rained." and line[6] == "Accuracy/Omission" for line in omissions)
@@ -233,6 +235,54 @@ def test_missing_pronouns_in_results(with_gaps: Path, capsys: pytest.CaptureFixt
     decided = json.loads(Path("c.json").read_text(encoding="utf-8"))["segments"][1]["pairs"][0]
     assert decided["better"] in ("a", "b") and decided["difference"] is not None
     assert results("c.json").segments[1].verdicts[0].better == decided["better"]
+    capsys.readouterr()
+    assert main(["report", "r.json", "--no-model", "-o", "r.html"]) == 0
+    assert 'id="errors"' in Path("r.html").read_text(encoding="utf-8")
+    assert main(["report", "r.json", "--no-model", "--format", "tsv", "--show", "gaps", "--quiet"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert len(shown) == 1 + len(first["gaps"]) + len(second["gaps"])
+
+
+@pytest.mark.usefixtures("texts")
+def test_wrong_and_missing_pronouns_are_shown_apart(with_gaps: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a").write_text("He saw it.\nRained.\n", encoding="utf-8")
+    Path("b").write_text("He saw it.\nIt rained.\n", encoding="utf-8")
+    Path("s").write_text("Er sah es.\nEs regnete.\n", encoding="utf-8")
+    model = ["-s", "s", "--model", str(with_gaps), "--gpus", "0"]
+    apart = {"segment_wrong", "segment_missing", "segment_gaps"}
+    assert main(["score", "-t", "a", "--to_tsv", "a.tsv", *model]) == 0
+    first, *_, last = tsv.read("a.tsv")
+    assert apart < set(first) and last["segment_wrong"] == "0.00000" and float(last["segment_missing"]) > 0
+    assert main(["score", "-t", "a", "--to_tsv", "plain.tsv", *model[2:]]) == 0  # without the source
+    assert not apart & set(next(tsv.read("plain.tsv")))
+    assert main(["compare", "-t", "a", "b", "--by", "errors", "--to_tsv", "c.tsv", *model]) == 0
+    said = capsys.readouterr().out
+    assert " wrong or surplus, " in said and " pronoun errors per 100 pronouns: " in said
+    assert {"a_wrong", "a_missing", "b_wrong", "b_missing"} < set(next(tsv.read("c.tsv")))
+    assert main(["check", "-t", "a", "--max-errors", "0", *model]) == 3
+    said = capsys.readouterr().out
+    assert "at most 0 pronoun errors expected" in said and " missing) in 2 pronouns" in said
+    assert "with a doubtful or missing pronoun" in said and "missing: " in said
+
+
+def test_the_server_tells_missing_pronouns(with_gaps: Path, with_reader: Path) -> None:
+    testclient = pytest.importorskip("fastapi.testclient")
+    from pronmetric.serve import interface
+    from pronmetric.serve.app import make_app
+    from pronmetric.serve.service import Service
+
+    found, pages = [], []
+    for folder in (with_gaps, with_reader):
+        metric = PronounMetric.from_pretrained(folder, gpus=0)
+        client = testclient.TestClient(make_app(Service(metric, context="given")))
+        record = {"id": 1, "text": "Rained.", "source": "Es regnete."}
+        reply = client.post("/score", json={"records": [record]}).json()
+        interface.ScoredRecords.model_validate(reply)
+        found.append(reply["records"][0])
+        pages.append(client.get("/").text)
+    assert found[0]["expected_missing"] > 0 and found[0]["expected_wrong"] == 0 and found[0]["gaps"]
+    assert not {"expected_missing", "expected_wrong", "gaps"} & set(found[1])
+    assert '"findsMissing":true' in pages[0] and '"findsMissing":false' in pages[1]
 
 
 @pytest.mark.usefixtures("texts")

@@ -1,7 +1,8 @@
 """The figures of a scored test set: scores, clusters and pairs of systems, for all pronouns and by class; verdicts.
 
 The score of a system is 100 x the mean probability of its pronouns; the errors in 100 pronouns are 100 less the score,
-since the expected number of errors is the sum of 1 - p. Scores, clusters and differences by class are of this score,
+since the expected number of wrong ones is the sum of 1 - p; of all pronouns together, the missing ones are added where
+they are known. Scores, clusters and differences by class are of this score,
 which each class has. The verdict on two systems is by what decides (`by`), as in `compare`. Intervals and tests are
 those of `score` and `compare`.
 """
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from pronmetric.eval.clusters import Place, places
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
+from pronmetric.eval.ratio_sums import COUNT
 from pronmetric.eval.resampling import divide
 from pronmetric.eval.significance import RESAMPLES, Totals, difference, interval, randomisation, totals
 from pronmetric.lab.board.scored import BoardSet, Pronouns, Scored
@@ -31,25 +33,41 @@ ALL = "all"
 Interval = tuple[float, float] | None
 
 
+class Missing(NamedTuple):
+    """Expected missing pronouns in 100 pronouns, and the 95 % interval of all errors, missing ones included."""
+
+    value: float
+    interval: Interval
+
+
 class SystemFigures(NamedTuple):
     """A system's pronouns of a group: their number, score, 95 % interval, and its place among the systems.
 
-    score: in [0, 100], higher is better; None without a pronoun. interval: None with fewer than 4 units.
+    score: in [0, 100], higher is better; None without a pronoun. interval: None with fewer than 4 units. missing: of
+    all pronouns together; None where it is not known.
     """
 
     pronouns: int
     score: float | None
     interval: Interval
     place: Place | None
+    missing: Missing | None = None
 
     @property
-    def errors(self) -> float | None:
-        """Expected errors in 100 pronouns, lower is better."""
+    def wrong(self) -> float | None:
+        """Expected wrong or surplus pronouns in 100, lower is better."""
         return None if self.score is None else 100 - self.score
 
     @property
+    def errors(self) -> float | None:
+        """Expected errors in 100 pronouns, lower is better: the wrong and, where they are known, the missing ones."""
+        return self.wrong if self.wrong is None or self.missing is None else self.wrong + self.missing.value
+
+    @property
     def errors_interval(self) -> Interval:
-        """The 95 % interval of the errors, that of the score turned round."""
+        """The 95 % interval of the errors; without missing ones that of the score turned round."""
+        if self.missing is not None:
+            return self.missing.interval
         return None if self.interval is None else (100 - self.interval[1], 100 - self.interval[0])
 
 
@@ -115,7 +133,8 @@ def compute(
     for number, name in enumerate((ALL, *scored.classes), start=-1):
         parts = [_parts(pronouns, number, scored, documents) for pronouns in scored.systems.values()]
         if number < 0 or any(part.units.counts.any() for part in parts):
-            groups[name] = _group(parts, seed=seed, resamples=resamples, advance=advance)
+            absent = [_missing(scored, system, documents) if number < 0 else None for system in scored.systems]
+            groups[name] = _group(parts, absent, seed=seed, resamples=resamples, advance=advance)
     verdicts = groups[ALL].pairs
     if by != SCORE:
         decisive = [_decisive(scored, name, by, documents) for name in scored.systems]
@@ -144,12 +163,25 @@ def _decisive(scored: Scored, system: str, by: str, documents: bool) -> _Parts:
         return _parts(pronouns, -1, scored, documents)
     if by == ERRORS:
         sums, counts = _by_segment(pronouns, scored.segments, None)
-        values = Totals(sums - counts, (counts > 0).astype(np.float64))  # minus the sum of 1 - p
+        missing = scored.missing.get(system)
+        known = (counts > 0) if missing is None else np.ones(scored.segments)
+        errors = counts - sums + (0.0 if missing is None else missing)
+        values = Totals(-errors, known.astype(np.float64))
         return _Parts(values, totals(100 * values.sums, np.ones(scored.segments), docs))
     assert by == PREFERENCE
     preferences = scored.preferences[system]
     values = Totals(np.nan_to_num(preferences), (~np.isnan(preferences)).astype(np.float64))
     return _Parts(values, totals(*values, docs))
+
+
+def _missing(scored: Scored, system: str, documents: bool) -> Missing | None:
+    """A system's missing pronouns; None without a pronoun, or where they are not known."""
+    missing = scored.missing.get(system)
+    sums, counts = _by_segment(scored.systems[system], scored.segments, None)
+    if missing is None or not counts.any():
+        return None
+    errors = totals(100 * (counts - sums + missing), counts, scored.docs if documents else None)
+    return Missing(float(100 * missing.sum() / counts.sum()), interval(errors, COUNT))
 
 
 def _by_segment(pronouns: Pronouns, segments: int, kind: int | None) -> Totals:
@@ -164,13 +196,20 @@ def _parts(pronouns: Pronouns, number: int, scored: Scored, documents: bool) -> 
     return _Parts(parts, totals(100 * parts.sums, parts.counts, scored.docs if documents else None))
 
 
-def _group(parts: list[_Parts], *, seed: int, resamples: int, advance: Callable[[int], object]) -> Group:
+def _group(
+    parts: list[_Parts],
+    missing: list[Missing | None],
+    *,
+    seed: int,
+    resamples: int,
+    advance: Callable[[int], object],
+) -> Group:
     pairs = _pairs(parts, seed=seed, resamples=resamples, advance=advance)
     scores = [part.units.mean() if part.units.counts.any() else None for part in parts]
     ranked = places(scores, {pair: figures.p for pair, figures in pairs.items()})
     ends = [interval(part.units, bounds(100.0)) for part in parts]
     counts = [int(part.units.counts.sum()) for part in parts]
-    return Group(systems=tuple(map(SystemFigures, counts, scores, ends, ranked)), pairs=pairs)
+    return Group(systems=tuple(map(SystemFigures, counts, scores, ends, ranked, missing)), pairs=pairs)
 
 
 def _pairs(

@@ -19,6 +19,7 @@ from pronmetric.output.display import visible
 from pronmetric.report import embed
 from pronmetric.report.page import html_table
 from pronmetric.report.tables import Table
+from pronmetric.report.text import errors_apart
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.text.context import COMMON
 
@@ -104,10 +105,14 @@ def _systems(board: Figures, classes: Sequence[str], human: Human, pages: Sequen
 
 
 def _figures(figures: SystemFigures) -> list[Any]:
-    """Pronouns, score, ends of its interval, cluster, rank range; index.js documents the format."""
+    """Pronouns, score, ends of its interval, cluster, rank range, errors apart; index.js documents the format."""
     ends = figures.interval or (None, None)
     place = (None, None, None) if figures.place is None else tuple(figures.place)
-    return [figures.pronouns, *(rounded(x, _DIGITS) for x in (figures.score, *ends)), *place]
+    known = [figures.pronouns, *(rounded(x, _DIGITS) for x in (figures.score, *ends)), *place]
+    if figures.missing is None:
+        return known
+    errors = figures.errors, *(figures.errors_interval or (None, None)), figures.wrong, figures.missing.value
+    return [*known, *(rounded(x, _DIGITS) for x in errors)]
 
 
 def system(board: Figures, place: int, worst: Sequence[Worst], where: Mapping[str, Table], *, compare: str) -> str:
@@ -120,6 +125,7 @@ def system(board: Figures, place: int, worst: Sequence[Worst], where: Mapping[st
         if figures.systems[place].pronouns
     )
     label = '<p class="hint">A human translation, not a system.</p>' if is_human(name) else ""
+    label += _apart(board.groups[ALL].systems[place])
     return _page(
         "system",
         {
@@ -144,6 +150,13 @@ def _bucket(kind: str, table: Table) -> str:
     opened = " open" if kind == "forms" else ""
     body = f'{html_table(table)}<p data-downloads="{kind}" data-of="#{kind}"></p>'
     return f'<details id="{kind}"{opened}><summary>{escape(table.title)}</summary>{body}</details>'
+
+
+def _apart(figures: SystemFigures) -> str:
+    """The expected errors of all pronouns together and apart, as HTML; "" where missing ones are not known."""
+    if figures.missing is None or figures.errors is None or figures.wrong is None:
+        return ""
+    return f'<p class="hint">{errors_apart(figures.errors, figures.wrong, figures.missing.value)}.</p>'
 
 
 def _axis(of: Iterable[SystemFigures]) -> tuple[float, float]:

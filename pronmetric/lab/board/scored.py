@@ -1,4 +1,6 @@
-"""A scored test set: the pronouns of all its systems with probabilities, and preferences; one file, without texts.
+"""A scored test set: the pronouns of all its systems with probabilities, preferences, expected missing pronouns.
+
+It is one file, without texts.
 
 What the folder of scored test sets has with the same signature and texts is not scored again.
 """
@@ -71,7 +73,8 @@ class Scored:
     """The scores of a test set's systems. docs: the document of each segment, None where documents are unknown.
 
     signature: of the scores. texts: a hash of all texts that the scores depend on. preferences: of each system's
-    segments (segments,), NaN without a pronoun or a pair head.
+    segments (segments,), NaN without a pronoun or a pair head. missing: the expected number of missing pronouns of each
+    system's segments (segments,), where they are known of all.
     """
 
     testset: BoardSet
@@ -82,6 +85,7 @@ class Scored:
     signature: str
     texts: str
     preferences: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    missing: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
 def hash_texts(corpus: Corpus) -> str:
@@ -114,6 +118,7 @@ def score(
     known = {name: number for number, name in enumerate(groups.names(language))}
     rows: dict[str, list[tuple[float, ...]]] = {name: [] for name in corpus.systems}
     preferences: dict[str, list[float]] = {name: [] for name in corpus.systems}
+    missing: dict[str, list[float | None]] = {name: [] for name in corpus.systems}
     before: dict[str, deque[str]] = {name: deque(maxlen=size) for name in corpus.systems}
     docs: list[str | None] = []
     for number, scored in enumerate(score_rows(corpus, testset.context, size=size, stream=stream)):
@@ -131,6 +136,7 @@ def score(
             ]
             before[name].append(row.references[0] if testset.context == COMMON else text)
             preferences[name].append(np.nan if segment.preference is None else round(segment.preference, DIGITS))
+            missing[name].append(None if segment.missing is None else round(segment.missing, DIGITS))
     return Scored(
         testset=testset,
         segments=corpus.segments,
@@ -140,6 +146,7 @@ def score(
         signature=signature,
         texts=hash_texts(corpus),
         preferences={name: np.array(each, dtype=np.float64) for name, each in preferences.items()},
+        missing={name: np.array(each, dtype=np.float64) for name, each in missing.items() if None not in each},
     )
 
 
@@ -186,6 +193,7 @@ def write(scored: Scored, path: Path) -> None:
             name: [None if np.isnan(value) else value for value in values_of.tolist()]
             for name, values_of in scored.preferences.items()
         },
+        **({"missing": {name: values.tolist() for name, values in scored.missing.items()}} if scored.missing else {}),
     }
     with AtomicFile(path) as file:
         file.write(strict_json.dump(content) + "\n")
@@ -213,6 +221,7 @@ def read(path: Path) -> Scored | None:
             signature=content["signature"],
             texts=content["texts"],
             preferences={name: np.array(own, dtype=np.float64) for name, own in content["preferences"].items()},
+            missing={name: np.array(own, dtype=np.float64) for name, own in content.get("missing", {}).items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"broken scores ({type(error).__name__}: {error}); {cure}", file=path) from None

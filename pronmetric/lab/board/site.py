@@ -25,6 +25,8 @@ SYSTEM_COLUMNS = (
     *("testset", "year", "lp", "system", "class", "pronouns", "score", "score_low", "score_high"),
     *("errors_per_100_pronouns", "errors_low", "errors_high", "cluster", "rank_best", "rank_worst", "human"),
 )
+APART_COLUMNS = "expected_wrong_per_100_pronouns", "expected_missing_per_100_pronouns"
+"""Where missing pronouns are known, of all pronouns together."""
 PAIR_COLUMNS = (
     *("testset", "a", "b", "class", "by", "difference", "difference_low", "difference_high", "p_randomisation"),
     *("a_better", "ties", "b_better"),
@@ -114,13 +116,16 @@ class Site:
 
 def system_lines(boards: Iterable[Figures], human: Human) -> Iterator[str]:
     """The lines of the table of systems: one row for each system and class."""
-    yield tsv.line(SYSTEM_COLUMNS)
+    boards = list(boards)
+    apart = any(own.missing is not None for board in boards for own in board.groups[ALL].systems)
+    yield tsv.line([*SYSTEM_COLUMNS, *(APART_COLUMNS if apart else ())])
     for board in boards:
         people = human.get(board.testset.id, {})
         for name, group in board.groups.items():
             for system, own in zip(board.systems, group.systems, strict=True):
                 head = board.testset.id, board.testset.year, board.testset.lp, system, name
-                yield tsv.line([*head, *_system(own).values(), people.get(system)])
+                more = [_apart(own).get(key) for key in APART_COLUMNS] if apart else []
+                yield tsv.line([*head, *_system(own).values(), people.get(system), *more])
 
 
 def pair_lines(boards: Iterable[Figures]) -> Iterator[str]:
@@ -166,7 +171,8 @@ def _testset(board: Figures, people: Mapping[str, float]) -> dict[str, Any]:
         "classes": {
             name: {
                 "systems": [
-                    {"system": system, **_system(own)} for system, own in zip(board.systems, group.systems, strict=True)
+                    {"system": system, **_system(own), **_apart(own)}
+                    for system, own in zip(board.systems, group.systems, strict=True)
                 ],
                 "pairs": _pairs(board, group.pairs),
             }
@@ -195,6 +201,12 @@ def _system(own: SystemFigures) -> dict[str, float | None]:
         "rank_best": None if place is None else place.best,
         "rank_worst": None if place is None else place.worst,
     }
+
+
+def _apart(own: SystemFigures) -> dict[str, float | None]:
+    if own.missing is None:
+        return {}
+    return dict(zip(APART_COLUMNS, (rounded(own.wrong), rounded(own.missing.value)), strict=True))
 
 
 def _pair(own: PairFigures) -> dict[str, float | None]:

@@ -108,7 +108,7 @@ def labels(paths: Sequence[str]) -> list[str]:
 def _by(found: Result, by: str, path: str) -> Result:
     """The result with other numbers as scores, higher is better.
 
-    "errors": expected wrong pronouns, negative, of a system those in 1,000 words; "preference": a system's is the mean.
+    "errors": expected pronoun errors, negative, of a system those in 1,000 words; "preference": a system's is the mean.
     """
     if by == SCORE:
         return found

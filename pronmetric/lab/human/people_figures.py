@@ -24,6 +24,7 @@ from pronmetric.eval.rater import Agreement
 from pronmetric.lab.human import people, source_counterparts
 from pronmetric.lab.human.people import Items, ScoredPair
 from pronmetric.report.plots import Panel
+from pronmetric.report.tables import Table
 from pronmetric.report.text import percent, table
 from pronmetric.schema import JudgedText
 
@@ -281,11 +282,35 @@ def format_measured(measured: Measured) -> str:
     return "\n\n".join(tables)
 
 
+def page_tables(measured: Measured, shown: Mapping[str, Panel]) -> list[Table]:
+    """The same tables for a page, and the points of the curves: each rater against the others."""
+    raters: list[list[object]] = [
+        [f"{rater}, {name}", f"{100 * precision:.1f}", f"{100 * recall:.1f}"]
+        for name, panel in shown.items()
+        for rater, (recall, precision) in panel.points.items()
+    ]
+    parts: dict[str, tuple[list[str], list[list[object]]]] = {
+        "Pronouns": _items(measured.pronouns),
+        "Pronouns by form": _items(measured.forms),
+        "Mended texts against the texts": ([], []) if measured.pairs is None else _pairs(measured.pairs),
+        "Each rater against the others": (["rater", "precision", "recall"], raters),
+    }
+    return [
+        Table(title, tuple(header), tuple(tuple(map(str, row)) for row in rows))
+        for title, (header, rows) in parts.items()
+        if rows
+    ]
+
+
 def format_items(rows: Mapping[str, Figures]) -> str:
     """A table of figures in percent, a row each."""
+    return table(*_items(rows))
+
+
+def _items(rows: Mapping[str, Figures]) -> tuple[list[str], list[list[object]]]:
     header = ["", "pronouns", "marked", "documents", "area", "by two", "AP", *(f"P at {part:.0%}" for part in PARTS)]
     header += ["as a rater", "raters", "F1", "AC1", "raters' AC1"]
-    return table(header, [_row(name, one) for name, one in rows.items()])
+    return header, [_row(name, one) for name, one in rows.items()]
 
 
 def _row(name: str, one: Figures) -> list[object]:
@@ -321,6 +346,10 @@ def format_source(rows: Mapping[str, SourceFigures]) -> str:
 
 def format_pairs(found: PairFigures) -> str:
     """A table of the pairs in percent: by each number that decides, and by the count of pronouns."""
+    return table(*_pairs(found))
+
+
+def _pairs(found: PairFigures) -> tuple[list[str], list[list[object]]]:
     rows: list[list[object]] = []
     for by, estimate in found.accuracy.items():
         cells = [found.by_count[by].get(name) for name in COUNTS]
@@ -329,7 +358,7 @@ def format_pairs(found: PairFigures) -> str:
         )
     rows.append(["fewer pronouns", _percent(found.fewer), *("-",) * 3])
     rows.append(["more pronouns", _percent(found.more), *("-",) * 3])
-    return table(["mended against not", f"all {found.pairs}", *(f"mended has {name}" for name in COUNTS)], rows)
+    return ["mended against not", f"all {found.pairs}", *(f"mended has {name}" for name in COUNTS)], rows
 
 
 def _percent(value: float | None) -> str:

@@ -20,7 +20,7 @@ from pronmetric.bulk.rows import BadRow, Row
 from pronmetric.bulk.shards import ErrorRows, ShardWriter
 from pronmetric.bulk.statistics import ShardStatistics, SystemSums
 from pronmetric.errors import InputError
-from pronmetric.scoring.score import Counts, Evidence, PronounScore, SegmentScore, Tally, Unmatched
+from pronmetric.scoring.score import Counts, Evidence, Gap, PronounScore, SegmentScore, Tally, Unmatched
 from pronmetric.signature import Signature
 from pronmetric.text.context import Text
 from pronmetric.text.words import Word
@@ -143,6 +143,20 @@ def test_what_the_source_says_is_in_columns_of_its_own(tmp_path: Path) -> None:
     (found,) = pq.read_table(tmp_path / "scores" / shard.name).to_pylist()
     assert found["pronouns"][0]["source"] == {"log_odds": 0.25, "word": "er", "start": 3, "end": 5}
     assert (found["missing"], found["surplus"]) == ([{"text": "sie", "start": 0, "end": 3}], [])
+
+
+def test_errors_apart_are_in_columns_of_their_own(tmp_path: Path) -> None:
+    segment = SegmentScore(0.75, (PronounScore("it", 0, 2, 0.75, 0.75),), missing=0.5, gaps=(Gap(3, "he", 0.25),))
+    shard = Shard(0, 0, 0, 1, 0, 0)
+    target = storage.place(str(tmp_path)) / "scores" / shard.name
+    with ShardWriter(target, worker.scores_schema(evidence=False, unmatched=False, gaps=True)) as writer:
+        writer.add(worker.scores_row(row(1), segment, name="a"))
+        sums = {None: SystemSums.of(tallied([segment]))}
+        writer.finish(ShardStatistics(1, 0, sums, Counts()))
+    (found,) = pq.read_table(tmp_path / "scores" / shard.name).to_pylist()
+    assert (found["errors"], found["expected_wrong"], found["expected_missing"]) == (0.75, 0.25, 0.5)
+    assert found["gaps"] == [{"start": 3, "form": "he", "probability": 0.25}]
+    assert shards.statistics(storage.place(str(tmp_path)), [shard]).systems == sums
 
 
 def test_an_error_leaves_no_file(tmp_path: Path) -> None:

@@ -14,10 +14,13 @@ import pytest
 
 from pronmetric.eval.decision import SCORE
 from pronmetric.output.display import visible
+from pronmetric.report import notebook, tables
 from pronmetric.report.content import PRONOUN, SAME, Content, Link, ModelView
 from pronmetric.report.embed import dump_json
 from pronmetric.report.page import LEVELS, axis, chart, pack_weights, page, pieces
 from pronmetric.results import Output, Pair, Pronoun, Result, Segment, System, judge
+from pronmetric.results.records import ERROR_RATES
+from pronmetric.scoring.score import Gap, PronounScore, SegmentScore
 from tests.tools.made_up_report import made_up
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \u2028 \"'{{data}}"
@@ -191,3 +194,41 @@ def test_control_and_bidi_characters_are_made_visible() -> None:
 def test_two_systems_of_two_thousand_segments_stay_below_ten_megabytes() -> None:
     size = len(page(made_up(2000), title="large").encode())
     assert 4_000_000 < size < 10_000_000
+
+
+def with_gaps() -> Content:
+    """`small`, whose second system lacks a pronoun."""
+    content = small()
+    segment = content.result.segments[0]
+    outputs = (
+        segment.outputs[0]._replace(errors=0.125, missing=0.0),
+        segment.outputs[1]._replace(errors=1.5, missing=0.625, gaps=(Gap(3, "it", 0.5),)),
+    )
+    rates = dict(zip(ERROR_RATES, ((150.0, (140.0, 160.0)), (87.5, None), (62.5, None)), strict=True))
+    systems = (content.result.systems[0], content.result.systems[1]._replace(rates=rates))
+    result = replace(content.result, systems=systems, segments=(segment._replace(outputs=outputs),))
+    return replace(content, result=result)
+
+
+def test_gaps_and_errors_apart_are_in_the_data_of_a_page() -> None:
+    made = page(with_gaps(), title="Two")
+    first, second = data_of(made)["segments"][0][4]
+    assert first[5:] == [None, [0.125, 0.0], []]
+    assert second[5:] == [None, [0.875, 0.625], [[1, "it", 0.5]]]  # before "left"
+    said = "150.00 pronoun errors per 100 pronouns: 87.50 wrong or surplus, 62.50 missing, 95 % 140.00 to 160.00"
+    assert f'<ul class="notes" id="errors"><li><bdi title="b">b</bdi>: {said}</ul>' in made
+    assert 'id="errors"' not in page(small(), title="Two")
+
+
+def test_gaps_are_a_table() -> None:
+    made = tables.make("gaps", with_gaps())
+    assert made.rows == (("0", "a", "b", "it", "3", "0.5000", "He left."),)
+    table = tables.systems(with_gaps().result)
+    assert dict(zip(table.names, table.rows[1], strict=True))["expected_missing_per_100_pronouns"] == "62.50"
+
+
+def test_a_notebook_shows_gaps_between_the_words() -> None:
+    segment = SegmentScore(0.9, (PronounScore("She", 0, 3, 0.9, 0.9),), missing=0.5, gaps=(Gap(0, "he", 0.2),))
+    shown = notebook.coloured("She left.", segment)
+    assert re.sub("<[^>]*>", "", shown) == "&#8248;he0.20 She0.90 left."
+    assert shown.count("class='gap'") == 1

@@ -14,7 +14,7 @@ from pronmetric.results import write
 from pronmetric.results.write import FORMAT, Writer, counts_entry
 from pronmetric.scoring.bulk import SystemTally
 from pronmetric.scoring.comparison import AllPairs
-from pronmetric.scoring.score import Counts, PronounScore, SegmentScore
+from pronmetric.scoring.score import Counts, Gap, PronounScore, SegmentScore
 from pronmetric.text.corpus import Row
 
 ROW = Row(("She left.", "Gone."), "d", None, ("She left.",))
@@ -135,3 +135,89 @@ def test_a_newer_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "o.json").write_text('{"format": 3, "segments": []}')
     with pytest.raises(InputError, match='"format" is 3, expected 1 or 2: read it with a newer pronmetric'):
         results.read(str(tmp_path / "o.json"))
+
+
+def test_wrong_and_missing_pronouns_are_apart_where_they_are_known(tmp_path: Path) -> None:
+    found = SHE._replace(missing=0.75, gaps=(Gap(4, "it", 0.625),))
+    target, table = tmp_path / "o.json", tmp_path / "o.tsv"
+    tally = SystemTally("a", ())
+    row = Row(("She left.",), None, None, ())
+    columns = write.score_columns(("r",), ("bleu",), apart=True)
+    with Writer(json_path=str(target), tsv_path=str(table), columns=columns) as writer:
+        for number, segment in enumerate((found, SHE)):  # of the second the source is not known
+            tally.add((segment,), None)
+            head = {"system": "a", "segment": number, "doc": None}
+            texts = write.texts_of(row, row.texts[0], ("",), (), (segment,))
+            write.add_scored(writer, head, texts, segment, apart=True, also={"bleu": 50.0}, each=(segment,))
+        known = write.system_entry(SystemTally("a", ()).result())
+        writer.finish(systems=[write.system_entry(tally.result())], counts={}, signature=SIGNATURE)
+    assert "expected_wrong_per_100_pronouns" not in known
+    first, second = json.loads(target.read_text(encoding="utf-8"))["segments"]
+    assert (first["errors"], first["expected_wrong"], first["expected_missing"]) == (0.85, 0.1, 0.75)
+    assert first["gaps"] == [{"start": 4, "form": "it", "probability": 0.625}]
+    assert not {"expected_wrong", "expected_missing", "gaps"} & set(second)
+    names, *rows = (line.split("\t") for line in table.read_text(encoding="utf-8").splitlines())
+    assert names[3:9] == [f"segment_{key}" for key in "score errors preference wrong missing gaps".split()]
+    assert names[9:] == ["pronoun", "start", "end", "score", "score with r", "bleu"]
+    assert rows[0][3:9] == ["0.90000", "0.85000", "", "0.10000", "0.75000", "it at 4 0.62"]
+    assert rows[1][3:9] == ["0.90000", "0.10000", "", "", "", ""]
+    read, plain = (segment.outputs[0] for segment in results.read(str(target)).segments)
+    assert read.gaps == found.gaps and (read.missing, read.wrong) == (0.75, pytest.approx(0.1))
+    assert plain.gaps == () and plain.missing is None and plain.wrong is None
+    system = results.read(str(target)).systems[0]
+    assert "expected_missing_per_100_pronouns" not in system.rates  # not known of all segments
+
+
+def test_the_rates_of_a_system_are_read_back(tmp_path: Path) -> None:
+    target = tmp_path / "o.json"
+    tally = SystemTally("a", ())
+    with Writer(json_path=str(target), tsv_path=None, columns=()) as writer:
+        found = tally.add((SHE._replace(missing=0.75),), None)
+        texts = write.texts_of(ROW, "She left.", ("",), (), (found,))
+        write.add_scored(writer, {"system": "a", "segment": 0, "doc": None}, texts, found)
+        writer.finish(systems=[write.system_entry(tally.result())], counts={}, signature=SIGNATURE)
+    rates = results.read(str(target)).systems[0].rates
+    assert rates["expected_wrong_per_100_pronouns"] == (10.0, None)
+    assert rates["expected_missing_per_100_pronouns"] == (75.0, None)
+    assert rates["errors_per_100_pronouns"] == (85.0, None)
+
+
+@pytest.mark.parametrize(
+    ("gap", "message"),
+    [
+        ({"start": 1, "form": "it", "probability": 0.5}, '"start" must be that of a word of the text, got 1'),
+        ({"start": 4, "form": "it", "probability": 1.5}, '"probability" must lie in'),
+        ({"start": 4, "probability": 0.5}, "form"),
+    ],
+)
+def test_a_broken_gap_is_refused(tmp_path: Path, gap: dict[str, object], message: str) -> None:
+    target = tmp_path / "o.json"
+    tally = SystemTally("a", ())
+    with Writer(json_path=str(target), tsv_path=None, columns=()) as writer:
+        found = tally.add((SHE._replace(missing=0.75, gaps=(Gap(4, "it", 0.5),)),), None)
+        texts = write.texts_of(ROW, "She left.", ("",), (), (found,))
+        write.add_scored(writer, {"system": "a", "segment": 0, "doc": None}, texts, found)
+        writer.finish(systems=[write.system_entry(tally.result())], counts={}, signature=SIGNATURE)
+    content = json.loads(target.read_text(encoding="utf-8"))
+    content["segments"][0]["gaps"] = [gap]
+    target.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(InputError) as raised:
+        results.read(str(target))
+    assert message in str(raised.value)
+
+
+def test_a_comparison_has_both_sides_apart(tmp_path: Path) -> None:
+    row = Row(("She left.", "Left."), None, None, ())
+    scores = {(0, 1): (SHE._replace(missing=0.0),), (1, 0): (NONE._replace(missing=0.75, gaps=(Gap(0, "she", 0.5),)),)}
+    pairs = AllPairs(("a", "b"), (), tie=0.01, by="errors")
+    target, table = tmp_path / "o.json", tmp_path / "o.tsv"
+    columns = write.comparison_columns((), apart=True)
+    with Writer(json_path=str(target), tsv_path=str(table), columns=columns) as writer:
+        write.add_compared(writer, 0, row, list(pairs.add(scores, None)), by="errors", apart=True)
+        entries = [write.pair_entry(result, by="errors") for result in pairs.results(seed=1)]
+        decision = write.decision_entry("errors", 0.01)
+        writer.finish(format=FORMAT, pairs=entries, **decision, counts={}, signature=SIGNATURE)
+    names, cells = (line.split("\t") for line in table.read_text(encoding="utf-8").splitlines())
+    assert names[-4:] == ["a_wrong", "a_missing", "b_wrong", "b_missing"]
+    assert cells[-4:] == ["0.10000", "0.00000", "0.00000", "0.75000"]
+    assert results.read(str(target)).segments[0].outputs[1].gaps == (Gap(0, "she", 0.5),)

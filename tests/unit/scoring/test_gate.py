@@ -105,10 +105,10 @@ def test_junit_has_a_case_for_each_condition() -> None:
         "1",
     )
     cases = suite.findall("testcase")
-    assert [case.get("name") for case in cases] == ["score at least 80", "at most 0.1 wrong pronouns expected"]
+    assert [case.get("name") for case in cases] == ["score at least 80", "at most 0.1 pronoun errors expected"]
     assert cases[0].find("failure") is None
     failure = cases[1].find("failure")
-    assert failure is not None and failure.get("message") == "0.60 of 4 pronouns"
+    assert failure is not None and failure.get("message") == "0.60 in 4 pronouns"
     assert "now:     It works." in (failure.text or "")
     assert [p.get("value") for p in suite.iter("property")] == ["model:x"]
 

@@ -44,6 +44,18 @@ A = pronouns((0, HE, 0.9), (0, IT, 0.5), (1, IT, 0.7))
 B = pronouns((0, HE, 0.6), (2, IT, 0.2))
 
 
+def test_missing_pronouns_are_errors_of_all_pronouns_together() -> None:
+    known = {"a": np.array([0.5, 0.0, 1.0]), "b": np.array([0.0, 0.25, 0.25])}
+    found = figures.compute(dataclasses.replace(scored(a=A, b=B), missing=known), seed=1, by="errors")
+    a, b = found.groups[ALL].systems
+    assert (a.wrong, a.errors) == (pytest.approx(30), pytest.approx(80))  # 0.9 wrong and 1.5 missing for 3
+    assert (b.wrong, b.errors) == (pytest.approx(60), pytest.approx(85))
+    assert found.groups["it"].systems[0].missing is None
+    assert found.verdicts[0, 1].difference == pytest.approx(100 * (1.7 - 2.4) / 3)  # fewer errors in 100 segments
+    values = figures.segment_values(dataclasses.replace(scored(a=A), missing={"a": known["a"]}), "a", "errors")
+    assert values.tolist() == pytest.approx([-1.1, -0.3, -1.0])  # the last has no pronoun
+
+
 def test_scores_errors_and_segments_by_hand() -> None:
     found = figures.compute(scored(a=A, b=B), seed=1)
     assert list(found.groups) == [ALL, "he", "it"]  # no "they"
@@ -61,7 +73,7 @@ def test_scores_errors_and_segments_by_hand() -> None:
 def test_a_class_that_one_system_lacks() -> None:
     found = figures.compute(scored(a=pronouns((0, HE, 0.9), (1, HE, 0.8)), b=pronouns((0, IT, 0.3))), seed=1)
     he = found.groups["he"]
-    assert he.systems[1] == (0, None, None, None) and he.systems[1].errors is None
+    assert he.systems[1] == (0, None, None, None, None) and he.systems[1].errors is None
     assert he.pairs[0, 1] == (None, None, None, 0, 0, 0)
 
 

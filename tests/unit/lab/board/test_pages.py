@@ -49,13 +49,13 @@ SCORED = Scored(
 CORPUS = Corpus(NAMES, 6, True, (EVIL,), rows)
 
 
-def build(folder: Path, *, decision: str = "score") -> site.Site:
+def build(folder: Path, *, decision: str = "score", of: Scored = SCORED) -> site.Site:
     uses = {SET.id: "training"}
     settings = site.Settings(
         title=EVIL, worst=3, context_size=2, uses=uses, seed=SEED, language=languages.ENGLISH, decision=decision
     )
     made = site.Site(folder, settings)
-    made.add(SCORED, CORPUS, advance=lambda _: None)
+    made.add(of, CORPUS, advance=lambda _: None)
     people = {SET.id: {"Alder": 0.5, EVIL: 0.1}}
     made.finish(people, human.agree(made.boards, people, held_out=[], seed=SEED))
     return made
@@ -125,6 +125,27 @@ def test_the_tables_hold_all_figures(tmp_path: Path) -> None:
     assert testset["signature"] == EVIL and testset["human"] == {"Alder": 0.5, EVIL: 0.1}
     assert [entry["cluster"] for entry in testset["classes"]["all"]["systems"]] == [1, 2]
     assert content["human_correlation"]["testsets"][SET.id]["systems"] == 2
+
+
+def test_missing_pronouns_are_in_columns_of_their_own(tmp_path: Path) -> None:
+    known = dataclasses.replace(SCORED, missing={"Alder": np.full(6, 0.25)})  # the other system's are not known
+    build(tmp_path, of=known)
+    names, *lines = ([*line.split("\t")] for line in (tmp_path / "board.tsv").read_text(encoding="utf-8").splitlines())
+    assert names == [*site.SYSTEM_COLUMNS, *site.APART_COLUMNS]
+    first, second, third = (dict(zip(names, line, strict=True)) for line in lines[:3])
+    assert float(first["errors_per_100_pronouns"]) == 37.5 and first["class"] == "all"
+    assert [float(first[name]) for name in site.APART_COLUMNS] == [12.5, 25.0]
+    assert [each[name] for each in (second, third) for name in site.APART_COLUMNS] == [""] * 4
+    (board,) = json.loads((tmp_path / "board.json").read_text(encoding="utf-8"))["testsets"]
+    systems = board["classes"]["all"]["systems"]
+    assert [site.APART_COLUMNS[0] in entry for entry in systems] == [True, False]
+    (page,) = [path for path in (tmp_path / "systems").iterdir() if "Alder" in path.name]
+    told = "37.50 pronoun errors per 100 pronouns: 12.50 wrong or surplus, 25.00 missing"
+    assert told in page.read_text(encoding="utf-8")
+    path = tmp_path / "scores.json"
+    scored.write(known, path)
+    found = scored.read(path)
+    assert found is not None and {name: each.tolist() for name, each in found.missing.items()} == {"Alder": [0.25] * 6}
 
 
 def test_a_system_page_is_bounded(tmp_path: Path) -> None:

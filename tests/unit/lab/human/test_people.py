@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -202,8 +204,13 @@ def test_evaluate_measures_a_people_split(
     out = tmp_path / "out.json"
     call = ["evaluate", str(data), "--split", "people_test", "--model", str(tiny_checkpoint()), "--to-json", str(out)]
     plot = tmp_path / "curve.svg"
-    assert main([*call, "--plot", str(plot)]) == 0
+    page = tmp_path / "people.html"
+    assert main([*call, "--plot", str(plot), "--to_html", str(page)]) == 0
     assert "precision, %" in plot.read_text(encoding="utf-8")
+    made = page.read_text(encoding="utf-8")
+    (image,) = re.findall('<img alt="precision against recall[^"]*" src="data:image/svg.xml;base64,([^"]*)">', made)
+    assert b64decode(image) == plot.read_bytes() and "img-src data:" in made
+    assert "<h2>Pronouns</h2>" in made and "Mended texts against the texts" in made and "people_test" in made
     printed = capsys.readouterr().out
     assert "edits:et-en, replaced" in printed and "edits:et-en, deleted" in printed and "mended has fewer" in printed
     content = json.loads(out.read_text(encoding="utf-8"))
@@ -215,4 +222,7 @@ def test_evaluate_measures_a_people_split(
     assert "people_development has no text: prepare with data.people" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="2"):
         main(["evaluate", str(data), "--plot", str(plot)])
-    assert "--plot and --also_no_source go with --split people_development or people_test" in capsys.readouterr().err
+    assert (
+        "--plot, --to_html and --also_no_source go with --split people_development or people_test"
+        in capsys.readouterr().err
+    )

@@ -1,0 +1,128 @@
+"""Wrong and missing pronouns apart and together: of segments and systems, in notes, comparisons and the gate."""
+
+from __future__ import annotations
+
+import pytest
+
+from pronmetric.bulk.statistics import SystemSums
+from pronmetric.eval.decision import ERRORS, SCORE
+from pronmetric.report import gate_text
+from pronmetric.report.gate_text import Names
+from pronmetric.report.score_text import note_system, segment_line, summary
+from pronmetric.scoring.comparison import AllPairs, PairDecision
+from pronmetric.scoring.gate import Gate, Limits, Verdict
+from pronmetric.scoring.score import Gap, PronounScore, SegmentScore, SystemScore, tally_segments
+from pronmetric.text.corpus import Row
+
+TEXT = "It works."
+IT = Gap(3, "it", 0.75)
+
+
+def segment(probability: float | None, missing: float | None, *gaps: Gap) -> SegmentScore:
+    """A text with one pronoun of this probability, or with none."""
+    own = () if probability is None else (PronounScore("It", 0, 2, probability, probability),)
+    return SegmentScore(probability, own, words=2, missing=missing, gaps=gaps)
+
+
+def test_errors_are_the_sum_of_wrong_and_missing() -> None:
+    both = segment(0.75, 0.5)
+    assert (both.wrong, both.errors) == (0.25, 0.75)
+    assert segment(None, 0.5).wrong == 0.0 and segment(0.75, None).errors == 0.25
+    unbounded = SegmentScore(2.0, (PronounScore("It", 0, 2, 2.0, None),), missing=0.5)
+    assert unbounded.wrong is None and unbounded.errors is None
+
+
+def apart(score: SystemScore) -> list[float]:
+    rates = score.errors, score.wrong_in_pronouns, score.missing_in_pronouns
+    return [rate.value for rate in rates if rate is not None]
+
+
+def numbers(score: SystemScore) -> list[float]:
+    """The rates of a system's errors with their intervals."""
+    rates = score.errors, score.errors_in_words, score.wrong_in_pronouns, score.missing_in_pronouns
+    return [number for rate in rates if rate is not None for number in (rate.value, *(rate.interval or ()))]
+
+
+def test_a_system_has_its_rates_apart() -> None:
+    segments = [segment(0.75, 0.5), segment(0.5, 0.0), segment(None, 0.25)]
+    score = tally_segments(segments).score()
+    assert apart(score) == pytest.approx([75.0, 37.5, 37.5])  # 0.75 wrong and 0.75 missing for 2 pronouns
+    assert numbers(SystemSums.of(tally_segments(segments)).system_score()) == pytest.approx(numbers(score))
+    without = tally_segments([segment(0.75, None), segment(0.5, 0.25)]).score()
+    assert apart(without) == [pytest.approx(50.0)]  # of one text missing pronouns are not known
+
+
+@pytest.mark.parametrize("documents", [False, True])
+def test_the_interval_holds_a_rate_above_100(documents: bool) -> None:
+    """Texts may lack more pronouns than they have, also those without any."""
+    segments = [segment(0.5, 2.0 + k % 3) if k % 2 else segment(None, 1.0 + k % 5) for k in range(20)]
+    docs = [f"d{k // 2}" for k in range(20)] if documents else None
+    tally = tally_segments(segments, docs)
+    score = tally.score()
+    for rate in (score.errors, score.missing_in_pronouns, score.errors_in_words):
+        assert rate is not None and rate.interval is not None and rate.value > 100
+        assert 0 <= rate.interval[0] < rate.value < rate.interval[1]
+    parts = [SystemSums.of(tally_segments(segments[:8], docs and docs[:8]))]
+    parts.append(SystemSums.of(tally_segments(segments[8:], docs and docs[8:])))
+    for sums in (SystemSums.of(tally), parts[0].merge(parts[1])):
+        assert numbers(sums.system_score()) == pytest.approx(numbers(score))
+
+
+def test_few_errors_have_an_interval_from_0_on() -> None:
+    score = tally_segments([segment(1.0, 0.0)] * 9 + [segment(1.0, 0.5)]).score()
+    assert score.errors is not None and score.errors.interval is not None and score.errors.interval[0] == 0.0
+
+
+def test_the_notes_on_a_system() -> None:
+    said: list[str] = []
+    note_system("a", tally_segments([segment(0.75, 0.5), segment(0.5, 0.0)]).score(), said.append)
+    told = "a: 62.50 pronoun errors per 100 pronouns: 37.50 wrong or surplus, 25.00 missing"
+    assert said[1] == f"{told}; 312.50 per 1,000 words"  # 1.25 errors in 4 words; too few segments for an interval
+    said.clear()
+    note_system("a", tally_segments([segment(0.75, 0.5), segment(0.5, 0.0)] * 4).score(), said.append)
+    assert said[1].startswith(f"{told}, 95 % ") and " per 1,000 words" in said[1]
+    said.clear()
+    note_system("a", tally_segments([segment(0.75, None)]).score(), said.append)
+    assert said[1] == "a: expected errors 25.00 in 100 pronouns, 125.00 in 1,000 words"
+
+
+def test_a_comparison_shows_both_sides_apart() -> None:
+    pairs = AllPairs(("x", "y"), (), tie=0.01, by=ERRORS)
+    scores = {(0, 1): (segment(0.75, 0.0),), (1, 0): (segment(None, 0.75, IT),)}
+    (pair,) = pairs.add(scores, None)
+    assert isinstance(pair, PairDecision) and pair.decision.better == "a"
+    line = segment_line(0, pair, by=ERRORS)
+    assert "x: It 0.75; 0.25 wrong or surplus, 0.00 missing" in line or "x: 0.25 wrong or surplus" in line
+    assert line.endswith("y: 0.00 wrong or surplus, 0.75 missing (it at 3 0.75)")
+    assert "missing" not in segment_line(0, pair, by=SCORE)
+    told = summary(pairs.results(seed=1)[0], tie=0.01, by=ERRORS)
+    assert "25.00 pronoun errors per 100 pronouns: 25.00 wrong or surplus, 0.00 missing" in told
+
+
+def gate(limits: Limits, new: list[SegmentScore], old: list[SegmentScore] | None = None) -> Verdict:
+    made = Gate(limits, tie=0.01, worst=3, baseline=old is not None)
+    for number, one in enumerate(new):
+        texts = (TEXT,) if old is None else (TEXT, "Works.")
+        made.add(number, Row(texts, f"d{number}", None, ()), "", one, None if old is None else old[number])
+    return made.verdict(seed=1)
+
+
+def test_the_gate_counts_missing_pronouns_and_says_so() -> None:
+    segments = [segment(0.9, 0.0), segment(0.5, 0.5, IT), segment(None, 1.0, IT, Gap(0, "she", 0.2))]
+    verdict, names = gate(Limits(max_errors=2.0), segments), Names("new.txt", None, SCORE)
+    assert not verdict.passed and verdict.conditions[0].found == pytest.approx(2.1)
+    told = gate_text.summary(verdict, names).splitlines()
+    assert "at most 2 pronoun errors expected" in told[1]
+    assert told[1].endswith("2.10 (0.60 wrong or surplus, 1.50 missing) in 2 pronouns")
+    assert told[2] == "2 segments with a doubtful or missing pronoun:"
+    assert told[3] == "new.txt:2 (d1): doubtful: It 0.50; missing: it at 3 0.75"
+    assert told[5] == "new.txt:3 (d2): missing: it at 3 0.75"  # the other gap is likely right
+    assert [finding.value for finding in verdict.findings] == pytest.approx([0.25, 0.25])
+
+
+def test_against_a_baseline_gaps_are_named_where_errors_decide() -> None:
+    worse, good = segment(0.9, 0.75, IT), segment(0.9, 0.0)
+    for by, expected in ((ERRORS, "now no pronoun; missing: it at 3 0.75, before no pronoun"), (SCORE, None)):
+        verdict = gate(Limits(margin=1.0, by=by), [worse] + [good] * 5, [good] * 6)
+        found = [gate_text.reason(one, Names("new", "old", by)) for one in verdict.findings]
+        assert found == ([] if expected is None else [f"-0.75 errors; {expected}"])
