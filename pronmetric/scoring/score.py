@@ -172,7 +172,7 @@ class Counts:
     overlapping windows, each pronoun scored once. surplus: texts with more pronouns than the paper's head has slots;
     those beyond them have a score but no weight in the segment's. unread: texts with words whose ends the encoder does
     not read. with_source: texts with a source that counts. source_cut: those whose source is too long for the model, so
-    that a part of it was not read.
+    that a part of it was not read. with_speaker: texts whose speakers are given.
 
     entities, apostrophes, letters, markup: texts, with a pronoun or without, in which or in whose context such was read
     as plain text (`pronmetric.text.readable`).
@@ -185,6 +185,7 @@ class Counts:
     unread: int = 0
     with_source: int = 0
     source_cut: int = 0
+    with_speaker: int = 0
     entities: int = 0
     apostrophes: int = 0
     letters: int = 0
