@@ -36,7 +36,7 @@ from pronmetric.scoring.comparison import (
 )
 from pronmetric.scoring.inference import Inference, PronounAttention
 from pronmetric.scoring.missing import count_by_reference
-from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, tally_segments
+from pronmetric.scoring.score import SPEAKERS, Counts, PronounScore, SegmentScore, tally_segments
 from pronmetric.signature import Signature
 from pronmetric.text import corpus as corpora
 from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE, Text, text_of
@@ -235,7 +235,7 @@ class PronounMetric:
             **({"source": "read"} if self.inference.reads_source and has_source else {}),
             version=__version__,
             **({} if seed is None else {"seed": seed}),
-            **({} if counts is None or not counts.with_speaker else {"speakers": "named"}),
+            **({} if counts is None or not counts.with_speaker else {"speakers": SPEAKERS}),
         )
 
     def predict(

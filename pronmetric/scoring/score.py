@@ -23,6 +23,7 @@ from pronmetric.text.readable import readable
 from pronmetric.text.words import Word
 
 LISTED = 0.1  # least probability of a missing pronoun of a gap that is listed
+SPEAKERS = "named"  # in the signature of scores of texts whose speakers are given
 MOST = 4.0  # log-odds of the source beyond this count as this
 
 

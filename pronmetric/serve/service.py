@@ -119,7 +119,7 @@ class Service:
             first, texts = row[0], tuple(one.text.text for one in row)
             source = None if first.text.source is None else first.text.source.text
             line = Row(texts, first.doc, source, (), speaker=first.text.speaker)
-            content = write.segment_content(len(segments), line, list(pairs.add(scores, doc)))
+            content = write.segment_content(len(segments), line, list(pairs.add(scores, first.doc)))
             segments.append({"id": first.id, **content})
         context = NONE if self.context == NONE else CROSSED
         signature = self._signature(counts, context=context, seed=SEED).plus(by=by, tie=f"{asked.tie:g}")

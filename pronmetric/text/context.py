@@ -85,7 +85,7 @@ def check_speaker(name: str, *, file: str | Path | None = None, line: int | None
 def text_of(
     record: object, *, file: str | Path | None = None, line: int | None = None, with_source: bool | None = False
 ) -> Text:
-    """The text of a record `{"text": str, "context": [str, ...]}`; fields that are not named here never change its score.
+    """The text of a record `{"text": str, "context": [str, ...]}`; fields not named here never change its score.
 
     `context` may be missing, null or empty: the text then has no context. "speaker", who says the text, and
     "context_speakers", a list with the speaker of each sentence of "context", are optional; null and "" are unknown

@@ -17,7 +17,7 @@ from pronmetric.text.lines import check_segment, decode_lines, open_bytes
 class Row(NamedTuple):
     """One segment of all systems. doc, source: None if not given. references: in the order of the corpus's names.
 
-    evidence: the source with its previous sentences, in rows of `Corpus.in_context`. speaker: who says it, "" if that is
+    evidence: the source with its previous sentences, in rows of `Corpus.in_context`. speaker: who says it, "" if
     unknown, None if speakers are not given.
     """
 
