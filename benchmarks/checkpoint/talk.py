@@ -93,7 +93,7 @@ def _written(text: str, side: int) -> tuple[str, tuple[Span, ...]]:
 
 
 def probabilities(score: Scorer, lines: Sequence[Line], *, seed: int = 0) -> dict[str, list[tuple[list[float], ...]]]:
-    """Of each line its pronouns in the right and in the wrong text, with and without speakers, from one call of `score`.
+    """By way, of each line its pronouns in the right and in the wrong text, from one call of `score`.
 
     Raises:
         InputError: a pronoun is not scored, or has no probability.
