@@ -324,7 +324,7 @@ def context_of(
         PronmetricError: the corpus does not have this context.
     """
     otherwise = COMMON if corpus.references else alone
-    kind = choose_context(texts.context, config, otherwise, note, needed=texts.refs is not None or corpus.has_speakers)
+    kind = choose_context(texts.context, config, otherwise, note, needed=bool(texts.refs or texts.speakers))
     if kind == COMMON and not corpus.references:
         raise PronmetricError(f"{texts.dataset} has no reference, which this context needs; give --context respective")
     several = f"; scores are means over {len(corpus.references)} references" if corpus.averaged_references(kind) else ""

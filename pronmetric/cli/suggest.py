@@ -135,7 +135,7 @@ def run(task: SuggestFlags) -> None:
         config = load_config(model)
         size = config["context_size"]
         otherwise = COMMON if corpus.references else RESPECTIVE
-        kind = choose_context(texts.context, config, otherwise, note, needed=corpus.has_speakers)
+        kind = choose_context(texts.context, config, otherwise, note, needed=texts.speakers is not None)
         records, total = records_file.of_corpus(corpus, kind, size=size), corpus.segments
         note_boundaries(kind, corpus.documents, note)
         note.detail(f"context: {kind}")

@@ -70,6 +70,19 @@ def introduce(context: str, speaker: str | None) -> str:
     return join((context, f"{speaker}:")) if speaker else context
 
 
+def spoken(lines: Iterable[tuple[str, str | None]], speaker: str | None) -> tuple[str, ...]:
+    """The lines before a text, each with its speaker, as sentences of a context; `speaker` is that of the text.
+
+    Blank lines are left out. The name of who speaks next ends the last sentence, or is the only one.
+
+    >>> spoken([("Did you call?", "Ann"), ("Yes.", "")], "Ann"), spoken([], "Bob"), spoken([("Hi.", None)], None)
+    (('Ann: Did you call?', 'Yes. Ann:'), ('Bob:',), ('Hi.',))
+    """
+    sentences = [attribute(line, who) for line, who in lines if line.strip()]
+    last = introduce(sentences.pop() if sentences else "", speaker)
+    return (*sentences, last) if last else ()
+
+
 def check_speaker(name: str, *, file: str | Path | None = None, line: int | None = None) -> str:
     """The name of a speaker, trimmed.
 

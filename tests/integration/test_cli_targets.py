@@ -38,7 +38,9 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call("-d wmt22:de-en --wmt_dir tests", "tests/de.txt", EXPORTS),
     ],
     "check": [
-        Call("-t a --baseline b -r c --docids d --speakers e --model model", "a b c d e model/config.yaml", ["--junit"]),
+        Call(
+            "-t a --baseline b -r c --docids d --speakers e --model model", "a b c d e model/config.yaml", ["--junit"]
+        ),
     ],
     "suggest": [Call("-t a", "a"), Call("--jsonl a", "a")],
     "serve": [Call("--port 0", "")],
@@ -48,7 +50,11 @@ CALLS: Mapping[str, Sequence[Call]] = {
     ],
     "attention": [Call("text", "")],
     "rerank": [
-        Call("--candidates a b --scores c d --weight 1 -r e --docids f --speakers g", "a b c d e f g", ("-o", "--to_json")),
+        Call(
+            "--candidates a b --scores c d --weight 1 -r e --docids f --speakers g",
+            "a b c d e f g",
+            ("-o", "--to_json"),
+        ),
         Call("--nbest a --model model", "a model/config.yaml", ("-o", "--to_json")),
     ],
     "prepare": [Call("data.wmt=tests data.english=data", "tests data", folders=["out="])],
