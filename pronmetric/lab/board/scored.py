@@ -126,10 +126,10 @@ def score(
         for name, text, (segment, *_) in zip(corpus.systems, row.texts, scored.segments, strict=True):
             kinds = groups.classify(language, text, [p.start for p in segment.pronouns])
             attended = segment.attended or (None,) * len(segment.pronouns)
-            lines = [*before[name]] or [""]
-            lines[-1] = introduce(lines[-1], row.speaker)
+            context = [*before[name]] or [""]
+            context[-1] = introduce(context[-1], row.speaker)
             rows[name] += [
-                (number, p.start, p.end, known[kind], round(p.score, DIGITS), _distance(lines, offset))
+                (number, p.start, p.end, known[kind], round(p.score, DIGITS), _distance(context, offset))
                 for p, kind, offset in zip(segment.pronouns, kinds, attended, strict=True)
             ]
             before[name].append(attribute(row.references[0] if testset.context == COMMON else text, row.speaker))
