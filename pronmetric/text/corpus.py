@@ -167,8 +167,10 @@ def of_lines(
         InputError: a segment that is no text, or above the limit of characters; a name with a line break or a tab.
         PronmetricError: no segment, not as many in all, or a text in place of a list.
     """
-    if isinstance(text, str) or isinstance(references, str) or any(isinstance(one, str) for one in references):
-        raise PronmetricError("expected a list of segments, and a list of such lists of references, got a text for one")
+    if any(isinstance(given, str) for given in (text, references, speakers, *references)):
+        raise PronmetricError(
+            "expected a list of segments, a list of such lists of references and a list of speakers, got a text for one"
+        )
     names = tuple(f"reference {number}" for number in range(1, len(references) + 1))
     columns = {"system": text, **dict(zip(names, references, strict=True))}
     lengths = {name: len(column) for name, column in columns.items()}
