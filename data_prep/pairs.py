@@ -10,6 +10,7 @@ from pronmetric.alignment.counterparts import counterparts
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Alignment, Document, Mismatch, Pair, Segment
+from pronmetric.text.context import spoken
 from pronmetric.text.words import Word, lower_words
 
 Aligner = Callable[[Iterable[tuple[Sequence[str], Sequence[str]]]], Iterator[Alignment]]
@@ -162,7 +163,7 @@ def _pair(candidate: _Candidate, wrong: tuple[Mismatch, ...], context_size: int)
         system=system,
         better=segment.refs[ref],
         worse=segment.hyps[system],
-        context=tuple(text for other in before if (text := other.refs.get(ref, "")).strip()),
-        system_context=tuple(text for other in before if (text := other.hyps.get(system, "")).strip()),
+        context=spoken(((other.refs.get(ref, ""), other.speaker) for other in before), segment.speaker),
+        system_context=spoken(((other.hyps.get(system, ""), other.speaker) for other in before), segment.speaker),
         mismatches=wrong,
     )

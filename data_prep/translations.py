@@ -17,7 +17,7 @@ from data_prep.wmt.testset import Part, TestSet, documents, year_of
 from pronmetric.errors import InputError
 from pronmetric.pronouns.languages import Language
 from pronmetric.schema import Document, Translation
-from pronmetric.text.context import SOURCE_CONTEXT
+from pronmetric.text.context import SOURCE_CONTEXT, spoken
 
 REFERENCE, OUTPUT, REVERSED = "reference", "output", "reversed"
 _FOLDER = re.compile(r"(?P<name>.+)\.(?P<source>[a-z]{2,3})-(?P<target>[a-z]{2,3})")
@@ -53,8 +53,9 @@ def _parallel_set(folder: Path, match: re.Match[str], target: str) -> TestSet:
     for part in parts:
         if not part.path.is_file():
             raise InputError("no such file: a set of data.parallel has ref.en and src.LANG", file=part.path)
-    if (ids := folder / "docids.txt").is_file():
-        parts.append(Part("docids", "", ids))
+    for role in (parallel.DOCIDS, parallel.SPEAKERS):
+        if (path := folder / f"{role}.txt").is_file():
+            parts.append(Part(role, "", path))
     return TestSet(match["name"], year_of(match["name"]), f"{other}-{target}", tuple(parts))
 
 
@@ -141,7 +142,7 @@ def _lines(
     A line without text or source, and one that is not taken, ends the context of those after it.
     """
     source_language = document.lp.split("-")[0]
-    before: list[tuple[str, str]] = []
+    before: list[tuple[str, str, str | None]] = []
     for number, (segment, text) in enumerate(zip(document.segments, texts, strict=True)):
         source = (segment.src or "").strip()
         if text is None or not text.strip() or not source:
@@ -152,7 +153,7 @@ def _lines(
             before.clear()
             continue
         if language.find(text):
-            sources, targets = ([line[side] for line in before] for side in (0, 1))
+            nearest = before[len(before) - min(context_size, len(before)) :]
             yield Translation(
                 id=f"{document.testset}.{document.lp}/{name}/{segment.seg}",
                 kind=kind,
@@ -160,10 +161,10 @@ def _lines(
                 language=source_language,
                 doc=document.doc,
                 text=text,
-                context=tuple(targets[len(targets) - min(context_size, len(targets)) :]),
+                context=spoken(((line, who) for _, line, who in nearest), segment.speaker),
                 source=source,
-                source_context=tuple(sources[-SOURCE_CONTEXT:]),
+                source_context=tuple(line for line, _, _ in before[-SOURCE_CONTEXT:]),
             )
         else:
             counts["dropped", "no pronoun"] += 1
-        before.append((source, text))
+        before.append((source, text, segment.speaker))

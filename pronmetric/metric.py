@@ -44,7 +44,7 @@ from pronmetric.scoring.comparison import (
 )
 from pronmetric.scoring.inference import Inference, PronounAttention
 from pronmetric.scoring.missing import count_by_reference
-from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, tally_segments
+from pronmetric.scoring.score import SPEAKERS, Counts, PronounScore, SegmentScore, tally_segments
 from pronmetric.signature import Signature
 from pronmetric.text import corpus as corpora
 from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE, Text, text_of
@@ -226,7 +226,7 @@ class PronounMetric:
 
         context: the kind of context. context_size: number of context sentences, if the input did not contain the
         contexts. seed: of what is drawn, such as the swaps of a test; None if nothing is. counts: of the scored texts,
-        by which sources are named only if a text has one.
+        by which the source and speakers are in it only if a text has them.
         """
         has_source = counts is not None and counts.with_source > 0
         reads = self.reader is not None and has_source
@@ -248,6 +248,7 @@ class PronounMetric:
             **({"source": "read"} if self.inference.reads_source and has_source else {}),
             version=__version__,
             **({} if seed is None else {"seed": seed}),
+            **({} if counts is None or not counts.with_speaker else {"speakers": SPEAKERS}),
         )
 
     def predict(
@@ -263,7 +264,9 @@ class PronounMetric:
         Args:
             records: texts; `context` is optional. `source` (str), with the optional `source_context` (previous source
                 sentences), affects scores if the checkpoint has a reader of sources, and is required if the metric has
-                a source language. Other fields do not affect scores.
+                a source language. `speaker` (who says the text) and `context_speakers` (of each sentence of `context`)
+                are optional; the model reads their names before the text and the sentences. Other fields do not affect
+                scores.
             batch_size: a batch holds 32 pieces per unit, so more short texts or fewer long ones. None: 32, on a GPU
                 1024.
             docs: each record's document (None if unknown), over which the system score has its interval; by default
@@ -293,6 +296,7 @@ class PronounMetric:
         reference: str | Path | Sequence[str | Path] | None = None,
         source: str | Path | None = None,
         docids: str | Path | None = None,
+        speakers: str | Path | None = None,
         context: str | None = None,
         batch_size: int | None = None,
         progress: bool = False,
@@ -304,6 +308,7 @@ class PronounMetric:
             reference: one or more references, used as context; with several, scores are the means over them.
             source: the source, which affects scores if the checkpoint has a reader of sources.
             docids: the document of each line; without it all lines are one document.
+            speakers: who says each line, an empty line where that is not known; the model reads the names.
             context: "common" (that of the reference; the default with one), "respective" (that of the translation
                 itself) or "none"; a checkpoint that was trained without context has none by default.
             batch_size: as for `predict`.
@@ -313,7 +318,7 @@ class PronounMetric:
             InputError: a missing or empty file, or one that is not UTF-8.
             PronmetricError: files of different length, or an argument that is not as described.
         """
-        corpus = _read_files([translation], reference, source, docids)
+        corpus = _read_files([translation], reference, source, docids, speakers)
         self._warn_of_sources(str(source), ((row.source, row.texts[0]) for row in corpus.rows()))
         return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
 
@@ -323,19 +328,21 @@ class PronounMetric:
         references: Sequence[Sequence[str]] = (),
         *,
         docs: Sequence[Hashable] | None = None,
+        speakers: Sequence[str | None] | None = None,
         context: str | None = None,
         batch_size: int | None = None,
         progress: bool = False,
     ) -> Prediction:
         """Score a translation as sacreBLEU does: a list of segments, and a list of as many for each reference.
 
-        `docs`: the document of each segment; without it all are one document. Other arguments as for `score_files`.
+        `docs`: the document of each segment; without it all are one document. `speakers`: who says each segment, None
+        where that is not known. Other arguments as for `score_files`.
 
         Raises:
             InputError: a segment that is no text.
             PronmetricError: lists of different length, or an argument that is not as described.
         """
-        corpus = corpora.of_lines(hypotheses, references, _checked_docs(docs, len(hypotheses)))
+        corpus = corpora.of_lines(hypotheses, references, _checked_docs(docs, len(hypotheses)), speakers)
         return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
 
     def _score_corpus(
@@ -350,7 +357,7 @@ class PronounMetric:
             scored = list(rows if self.source is not None else count_by_reference(rows, self.language))
         segments = tuple(average(*one.segments[0]) for one in scored)
         docs = tuple(one.row.doc for one in scored)
-        texts = tuple(Text(one.contexts[0][0], one.row.texts[0], one.row.evidence) for one in scored)
+        texts = tuple(Text(one.contexts[0][0], one.row.texts[0], one.row.evidence, one.row.speaker) for one in scored)
         system = tally_segments(segments, docs).score()
         signature = self._corpus_signature(corpus, kind, counts)
         return Prediction(segments, system, counts, signature, texts, docs, corpus.systems[0])
@@ -363,9 +370,11 @@ class PronounMetric:
             raise PronmetricError("the common context is that of a reference: give one, or another context")
         if self.source is not None and next(iter(corpus.rows())).source is None:
             raise PronmetricError("a metric with a source language needs the source: give the file of the source")
+        if context == NONE and corpus.has_speakers:
+            raise PronmetricError("speakers are named in the context: give another context than 'none', or no speakers")
         if context is not None:
             return context
-        if not trained_in_context(self.config):
+        if not trained_in_context(self.config) and not corpus.has_speakers:
             return NONE
         return COMMON if corpus.references else otherwise
 
@@ -427,9 +436,7 @@ class PronounMetric:
             size, given = 2, chain.from_iterable(pairs)
         else:
             size = 4
-            given = chain.from_iterable(
-                crossed_texts((x.text, y.text), (x.context, y.context), (x.source, y.source)) for x, y in pairs
-            )
+            given = chain.from_iterable(map(crossed_texts, pairs))
         with tqdm(total=size * len(left), unit=" texts", disable=not progress) as bar:
             scored = chunks(self.stream(given, batch_size=batch_size, counts=counts, advance=bar.update), size)
             sides = (s if size == 2 else tuple(crossed_scores(s).values()) for s in scored)
@@ -448,6 +455,7 @@ class PronounMetric:
         reference: str | Path | Sequence[str | Path] | None = None,
         source: str | Path | None = None,
         docids: str | Path | None = None,
+        speakers: str | Path | None = None,
         context: str | None = None,
         by: str | None = None,
         tie: float | Literal["auto"] = TIE_THRESHOLD,
@@ -463,7 +471,7 @@ class PronounMetric:
             InputError: a missing or empty file, or one that is not UTF-8.
             PronmetricError: files of different length, or an argument that is not as described.
         """
-        corpus = _read_files([a, b], reference, source, docids)
+        corpus = _read_files([a, b], reference, source, docids, speakers)
         self._warn_of_sources(str(source), ((row.source, row.texts[0]) for row in corpus.rows()))
         kind, batch_size, seed = self._kind(corpus, context, CROSSED), _checked_batch_size(batch_size), _seed(seed)
         compared, counts = self._comparison(by, tie, sourced=corpus.has_source), Counts()
@@ -637,6 +645,7 @@ def _read_files(
     reference: str | Path | Sequence[str | Path] | None,
     source: str | Path | None,
     docids: str | Path | None,
+    speakers: str | Path | None,
 ) -> Corpus:
     """The corpus of these files; a note on them is a warning."""
     references = [reference] if isinstance(reference, str | Path) else reference or ()
@@ -646,6 +655,7 @@ def _read_files(
         references=[str(path) for path in references],
         source=None if source is None else str(source),
         docids=None if docids is None else str(docids),
+        speakers=None if speakers is None else str(speakers),
     )
 
 

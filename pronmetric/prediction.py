@@ -76,7 +76,9 @@ class Prediction:
 
     def _segments(self) -> Rows:
         for number, (segment, text, doc) in enumerate(zip(self.segments, self.texts, self.docs, strict=True)):
-            row = {"segment": number, "doc": doc, "context": text.context, "text": text.text, **_numbers(segment)}
+            spoken = {} if text.speaker is None else {"speaker": text.speaker}
+            row = {"segment": number, "doc": doc, **spoken, "context": text.context, "text": text.text}
+            row |= _numbers(segment)
             if segment.unmatched is not None:
                 row |= {key: len(words) for key, words in segment.unmatched._asdict().items()}
             yield row

@@ -20,12 +20,16 @@ WORD_STATES = ("mean", "first")
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One segment of a test set: its source (may be missing), references and system outputs by name."""
+    """One segment of a test set: its source (may be missing), references and system outputs by name.
+
+    speaker: who says it, "" if unknown, None if the files do not say.
+    """
 
     seg: int
     src: str | None
     refs: Mapping[str, str]
     hyps: Mapping[str, str]
+    speaker: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

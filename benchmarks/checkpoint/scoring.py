@@ -35,6 +35,8 @@ class Record(TypedDict):
     context: list[str]
     source: NotRequired[str]
     source_context: NotRequired[list[str]]
+    speaker: NotRequired[str]
+    context_speakers: NotRequired[list[str]]
 
 
 class Result(TypedDict):

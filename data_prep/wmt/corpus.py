@@ -117,7 +117,7 @@ def read_testset(
                 refs = (next((segment.refs[name] for name in known if name in segment.refs), ""),) * len(named)
             else:
                 refs = tuple(segment.refs.get(name, "") for name in named)
-            yield Row(texts, doc, segment.src, refs)
+            yield Row(texts, doc, segment.src, refs, speaker=segment.speaker)
 
     exact = all(document.exact for document in documents)
     return Corpus(tuple(chosen), len(segments), exact, named, rows, testset.source)

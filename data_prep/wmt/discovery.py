@@ -298,11 +298,11 @@ def without_marks(found: Columns, tally: Counter[str]) -> Columns:
     def cleaned(rows: list[str | None]) -> list[str | None]:
         return [None if text is None else clean(text) for text in rows]
 
-    return Columns(
+    return replace(
+        found,
         src=None if found.src is None else [clean(text) for text in found.src],
         refs={name: cleaned(rows) for name, rows in found.refs.items()},
         hyps={name: cleaned(rows) for name, rows in found.hyps.items()},
-        extents=found.extents,
     )
 
 

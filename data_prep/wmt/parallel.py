@@ -1,4 +1,4 @@
-"""Line-parallel text files as columns: sources, references, systems, and document ids if present.
+"""Line-parallel text files as columns: sources, references, systems, document ids and speakers if present.
 
 The text layout of the wmtNN-news-systems repositories describes them by their names: `TESTSET.LP.src.LANG`,
 `TESTSET.LP.ref.NAME.LANG` (the name is optional) and `TESTSET.LP.hyp.SYSTEM.LANG`, in any folder, plain or
@@ -15,9 +15,11 @@ from pathlib import Path
 
 from data_prep.wmt.testset import Columns, Extent, Part, TestSet, year_of
 from pronmetric.errors import InputError
+from pronmetric.text.context import check_speaker
 from pronmetric.text.lines import read_lines
 
-ROLES = ("src", "ref", "hyp", "docids")
+DOCIDS, SPEAKERS = "docids", "speakers"
+ROLES = ("src", "ref", "hyp", DOCIDS, SPEAKERS)
 NAME = re.compile(
     r"(?P<testset>[^.]+)\.(?P<lp>[a-z]{2,3}-[a-z]{2,3})\.(?P<role>src|ref|hyp)"
     r"(?:\.(?P<name>.+?))?\.(?P<language>[a-z]{2,3})(?:\.txt)?(?:\.gz)?"
@@ -42,18 +44,24 @@ def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
 
     Raises:
         InputError: two files with the same role and name; a file with a different number of lines than the first; a
-            document id whose lines are not consecutive.
+            document id whose lines are not consecutive; a tab in a speaker's name.
     """
     parts = testset.having(*ROLES)
     lines = read_parallel(parts, tally=tally)
     found = {(part.role, part.name): rows for part, rows in zip(parts, lines, strict=True)}
-    ids = testset.having("docids")
+    ids, speakers = testset.having(DOCIDS), testset.having(SPEAKERS)
     return Columns(
         src=found.get(("src", "")),
         refs={name: list(rows) for (role, name), rows in found.items() if role == "ref"},
         hyps={name: list(rows) for (role, name), rows in found.items() if role == "hyp"},
-        extents=extents(found["docids", ""], file=ids[0].path) if ids else None,
+        extents=extents(found[DOCIDS, ""], file=ids[0].path) if ids else None,
+        speakers=_names(found[SPEAKERS, ""], file=speakers[0].path) if speakers else None,
     )
+
+
+def _names(lines: Sequence[str], *, file: Path) -> list[str]:
+    """The speaker of each line; errors as in `check_speaker`."""
+    return [check_speaker(name, file=file, line=number) for number, name in enumerate(lines, start=1)]
 
 
 def read_parallel(parts: Sequence[Part], *, tally: Counter[str] | None = None) -> list[list[str]]:

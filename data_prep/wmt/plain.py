@@ -3,6 +3,7 @@
 - `ref.txt`, or several: `ref.A.txt`, `refB.txt` (the reference is named after the file, without the suffix);
 - `src.txt`, `source.txt` or `src.de.txt` with the language: the source (optional);
 - `docids.txt`: the document id of each line (optional); the lines of a document are consecutive;
+- `speakers.txt`: who says each line, an empty line where that is not known (optional);
 - every other file with the suffix of the reference (`.txt`, `.en` or none, then without a dot in the name) is the
   output of the system that it is named after, except README, LICENSE and hidden files.
 
@@ -42,7 +43,7 @@ def testset(folder: Path, paths: Iterable[Path]) -> TestSet | None:
     names = {path: stem_and_ending(path) for path in paths if not parallel.NAME.fullmatch(path.name)}
     endings = {ending for stem, ending in names.values() if ending is not None and REFERENCE.fullmatch(stem)}
     parts = [
-        Part(role_of(stem), "" if role_of(stem) in ("src", "docids") else stem, path)
+        Part(role_of(stem), "" if role_of(stem) in ("src", parallel.DOCIDS, parallel.SPEAKERS) else stem, path)
         for path, (stem, ending) in names.items()
         if ending in endings and not stem.lower().startswith(("readme", "license"))
     ]
@@ -74,4 +75,6 @@ def role_of(stem: str) -> str:
         return "ref"
     if SOURCE.fullmatch(stem):
         return "src"
-    return "docids" if stem in ("docids", "docs") else "hyp"
+    if stem in ("docids", "docs"):
+        return parallel.DOCIDS
+    return parallel.SPEAKERS if stem == "speakers" else "hyp"

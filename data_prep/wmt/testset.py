@@ -30,7 +30,7 @@ LANGUAGES = {
 class Part:
     """One file of a test set.
 
-    role: "src", "ref", "hyp", "docids" (line-parallel text), "sgm-src", "sgm-ref", "sgm-hyp", one of `evalset.PARTS`,
+    role: one of `parallel.ROLES` (line-parallel text), "sgm-src", "sgm-ref", "sgm-hyp", one of `evalset.PARTS`,
     "xml" or "jsonl" (the last two contain several texts).
     name: of the reference or system; "" if the file does not have one.
     """
@@ -94,13 +94,15 @@ class Columns:
     """The content of a test set, one row per segment.
 
     src: None if there is no source. refs, hyps: name -> rows; a row is None if that reference or system lacks the whole
-    document. extents: the documents in order, None if the files give no document boundaries.
+    document. extents: the documents in order, None if the files give no document boundaries. speakers: who says each
+    segment, "" if unknown; None if the files do not say.
     """
 
     src: list[str] | None
     refs: dict[str, list[str | None]]
     hyps: dict[str, list[str | None]]
     extents: list[Extent] | None
+    speakers: list[str] | None = None
 
     @property
     def size(self) -> int:
@@ -135,6 +137,7 @@ def segment(columns: Columns, row: int) -> Segment:
         src=None if columns.src is None else columns.src[row],
         refs={name: text for name, rows in columns.refs.items() if (text := rows[row]) is not None},
         hyps={name: text for name, rows in columns.hyps.items() if (text := rows[row]) is not None},
+        speaker=None if columns.speakers is None else columns.speakers[row],
     )
 
 

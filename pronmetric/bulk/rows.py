@@ -189,6 +189,8 @@ def to_score(*, with_source: bool | None) -> Form:
         "source": STRINGS,
         "context": STRING_LISTS,
         "source_context": STRING_LISTS,
+        "speaker": STRINGS,
+        "context_speakers": STRING_LISTS,
     }
     required = ("id", "text", *(["source"] if with_source else []))
     return Form(Columns(kinds, required), partial(_row_to_score, with_source=with_source))

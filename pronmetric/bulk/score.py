@@ -11,6 +11,8 @@ from pronmetric.bulk.job import Job
 from pronmetric.bulk.run import Planned, Track, Work
 from pronmetric.bulk.statistics import ShardStatistics
 from pronmetric.results.write import counts_entry, system
+from pronmetric.scoring.score import SPEAKERS
+from pronmetric.signature import Signature
 
 NO_SYSTEM = "(no system)"
 """How rows without a system are shown; in the manifest the name of their system is null."""
@@ -29,8 +31,14 @@ def score(
         InputError: as `run.work`.
     """
     found = run.work(planned, job, connect, track=track)
-    run.finish(planned, found, _content(found))
+    run.finish(planned, found, {"signature": signature(planned, found), **_content(found)})
     return found
+
+
+def signature(planned: Planned, found: ShardStatistics) -> str:
+    """The signature of the scores: that of the plan, with the speakers that records have."""
+    signed = Signature.parse(planned.record["signature"])
+    return str(signed.plus(speakers=SPEAKERS) if found.counts.with_speaker else signed)
 
 
 def _content(found: ShardStatistics) -> dict[str, Any]:

@@ -118,7 +118,7 @@ class ShardScorer:
             writer.finish(ShardStatistics(scored + len(errors), len(errors), sums, counts))
 
     def _text(self, row: Row) -> Text:
-        return row.text._replace(context="") if self._task.context == NONE else row.text
+        return row.text.without_context() if self._task.context == NONE else row.text
 
     def _stream(self, texts: Iterable[Text], counts: Counts) -> Iterator[SegmentScore]:
         return self._metric.stream(texts, batch_size=self._task.batch_size, counts=counts)

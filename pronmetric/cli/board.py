@@ -44,7 +44,7 @@ The scores of a finished test set are kept in a folder. A stopped run goes on wi
 stopped; nothing is scored again while the texts, the checkpoint and the context stay the same."""
 BUILD_EPILOG = f"""\
 DIR holds wmtNN-news-systems checkouts, mt-metrics-eval's folders, or any layout of `prepare`, such as a
-folder NAME.SL-TL with ref.txt, one file a system, and maybe src.txt and docids.txt.
+folder NAME.SL-TL with ref.txt, one file a system, and maybe src.txt, docids.txt and speakers.txt.
 
 Human scores of systems, for the correlation below the table: TESTSET.SL-TL.sys.score for any test set,
 mt-metrics-eval's TESTSET/human-scores/SL-TL.NAME.sys.score, wmtNN-da/ad-sys-ranking-SL-TL-z-names.csv (WMT's direct

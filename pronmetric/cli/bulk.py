@@ -83,7 +83,8 @@ SCORE = """Score the records of Parquet and JSONL files (.parquet, .jsonl, .json
 cores of this machine, or on a cluster. INPUT is a file, a pattern, a folder, or a URL of fsspec or Arrow (s3://...).
 
 Records have the fields of `score --jsonl`: "id", "text", and optionally "context" (a list of previous sentences),
-"source" and "source_context", the name of a "system" and of a "doc". Scores are those of `score --jsonl`."""
+"speaker" and "context_speakers", "source" and "source_context", the name of a "system" and of a "doc". Scores are those
+of `score --jsonl`."""
 SCORE_EPILOG = f"""output:
   OUT/scores/part-*.parquet  one row for each input row, in order: input, row (from 1), id, system, score, errors,
                              preference, words, pronouns; with a reader of sources that finds missing pronouns also
@@ -138,8 +139,9 @@ def run_score(task: ScoreFlags) -> None:
     scoring = Scoring(worker, context, model.batch_size, str(signed), with_source, evidence, gaps)
     job = Job(folder.url, sources, planned.shards, task.files.skips, scoring)
     connect, track = _connect(task.workers, planned, note)
-    _print_scores(score.score(planned, job, connect, track=track), note)
-    note(f"signature: {signed}")
+    found = score.score(planned, job, connect, track=track)
+    _print_scores(found, note)
+    note(f"signature: {score.signature(planned, found)}")
 
 
 def _worker_model(flags: ModelFlags, gpus: int) -> Model:

@@ -29,7 +29,7 @@ FAILED = 3
 LEAST = 1 / RESAMPLES
 """The smallest level: no p of the test is below 1 / (1 + the number of swaps)."""
 CONDITIONS = "conditions"
-TEXTS = ("translations", "references", "sources", "docids")
+TEXTS = ("translations", "references", "sources", "docids", "speakers")
 DESCRIPTION = """Check the pronouns of a translation before a release: it passes or fails, with a reason.
 
 --min-score X     its score is at least X
@@ -128,8 +128,8 @@ class CheckFlags(Flags):
 def run(task: CheckFlags) -> int:
     """Check the text, print and write the verdict; the exit code."""
     texts, model, note = task.texts, task.model, task.out.notes()
-    lines = (*(texts.translations or ()), *(texts.references or ()), texts.sources, texts.docids, task.baseline)
-    targets.check([task.junit], read=[*lines, model.model])
+    lines = (*(texts.translations or ()), *(texts.references or ()), texts.sources, texts.docids, texts.speakers)
+    targets.check([task.junit], read=[*lines, task.baseline, model.model])
     if task.baseline is not None:
         texts = replace(texts, translations=[*(texts.translations or ()), task.baseline])
     corpus = read_corpus(texts, model, note)

@@ -47,6 +47,7 @@ BY_HELP = (
 )
 CONTEXT_SIZE_HELP = """The number of previous sentences is that of the checkpoint's training (2 for the shipped ones). A
 checkpoint that was trained without context scores without it by default."""
+SPEAKERS_WITHOUT_CONTEXT = "--speakers names who says the lines of the context, which --context none does not use"
 TEXTS = "texts (UTF-8, also gzip; one segment a line)"
 MODEL = "model"
 OUTPUT = "output"
@@ -166,6 +167,10 @@ class TextFlags(Flags):
     )
     source_lang: str | None = source_lang_flag()
     docids: str | None = flag(metavar="FILE", help="one document id per line; context never crosses documents")
+    speakers: str | None = flag(
+        metavar="FILE",
+        help="who says each line, an empty line where that is not known; the model reads the names before the lines",
+    )
     dataset: str | None = flag("-d", "--dataset", metavar="NAME:LP", help="a WMT test set, e.g. wmt22:de-en")
     wmt_dir: str | None = flag(
         metavar="DIR",
@@ -190,6 +195,8 @@ class TextFlags(Flags):
             raise UsageError("--refs names references of -d; with -t give reference files with -r")
         if self.refs is not None and self.context not in (None, COMMON):
             raise UsageError(f"--refs names the common context, which --context {self.context} does not use")
+        if self.context == NONE and self.speakers is not None:
+            raise UsageError(SPEAKERS_WITHOUT_CONTEXT)
         if self.context == COMMON and self.translations and self.references is None:
             raise UsageError("--context common needs a reference: give -r")
         if self.jsonl is not None and self.context in (COMMON, RESPECTIVE):
@@ -321,7 +328,12 @@ class ScoringFlags(Flags):
     def check(self) -> None:
         """Refuse several inputs or none, and flags of another one."""
         chosen = require_one(self.inputs())
-        of_files = {"-r": self.texts.references, "-s": self.texts.sources, "--docids": self.texts.docids}
+        of_files = {
+            "-r": self.texts.references,
+            "-s": self.texts.sources,
+            "--docids": self.texts.docids,
+            "--speakers": self.texts.speakers,
+        }
         extra = [name for name, value in of_files.items() if value is not None]
         if chosen != "-t" and extra:
             raise UsageError(f"{' and '.join(extra)} go with -t, not with {chosen}")
@@ -336,8 +348,8 @@ def stray_output(stray: Sequence[str]) -> str:
 
 def check_targets(texts: TextFlags, model: ModelFlags, out: OutputFlags) -> None:
     """Refuse an output file that cannot be written or is also an input, before any work."""
-    lines = [*(texts.translations or ()), *(texts.references or ()), texts.sources, texts.docids, texts.jsonl]
-    targets.check((out.to_json, out.to_tsv, out.to_mqm), read=[*lines, texts.wmt_dir, model.model])
+    lines = [*(texts.translations or ()), *(texts.references or ()), texts.sources, texts.docids, texts.speakers]
+    targets.check((out.to_json, out.to_tsv, out.to_mqm), read=[*lines, texts.jsonl, texts.wmt_dir, model.model])
 
 
 def check_plot(name: str | None) -> None:

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from pronmetric.cli import flags, output
-from pronmetric.cli.flags import ModelFlags, OutputFlags
+from pronmetric.cli.flags import SPEAKERS_WITHOUT_CONTEXT, ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
 from pronmetric.cli.run import (
     ScoringRun,
@@ -26,7 +26,7 @@ from pronmetric.results import write
 from pronmetric.scoring.rerank import Choice, Weighting, rerank, rerank_by_agreement
 from pronmetric.text.candidates import Candidates, line_parallel, read_nbest, read_parallel, read_scores
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE, previous, sources_of
-from pronmetric.text.corpus import check_docids
+from pronmetric.text.corpus import TextFile, check_docids, read_speakers
 
 DESCRIPTION = """Choose among candidate translations of each line by their pronouns, and print the chosen lines.
 
@@ -86,6 +86,11 @@ class RerankFlags(Flags):
     docids: str | None = flag(
         group=TEXTS, metavar="FILE", help="one document id on each line; context never crosses documents"
     )
+    speakers: str | None = flag(
+        group=TEXTS,
+        metavar="FILE",
+        help="who says each line, an empty line where that is not known; the model reads the names before the lines",
+    )
     context: str | None = flag(group=TEXTS, choices=[COMMON, RESPECTIVE, NONE], help="see below")
     mbr: bool = switch(group=SCORE, help="agreement with the other candidates, without a model")
     scores: Sequence[str] | None = flag(group=SCORE, nargs="+", metavar="FILE", help="another score of each candidate")
@@ -120,6 +125,7 @@ class RerankFlags(Flags):
         of_model = {
             "-r": self.references,
             "--docids": self.docids,
+            "--speakers": self.speakers,
             "--context": self.context,
             "--model": self.model.model,
             "--lang": self.model.lang,
@@ -127,6 +133,8 @@ class RerankFlags(Flags):
         }
         if self.mbr and (extra := [name for name, value in of_model.items() if value is not None]):
             raise UsageError(f"--mbr uses no model and no context; leave out {' and '.join(extra)}")
+        if self.context == NONE and self.speakers is not None:
+            raise UsageError(SPEAKERS_WITHOUT_CONTEXT)
         if self.context == COMMON and self.references is None:
             raise UsageError("--context common needs a reference: give -r")
 
@@ -138,7 +146,7 @@ class RerankFlags(Flags):
 
 def run(task: RerankFlags) -> None:
     """Choose among the candidates, print or write the chosen lines."""
-    files = [*(task.candidates or ()), task.nbest, task.references, task.sources, task.docids]
+    files = [*(task.candidates or ()), task.nbest, task.references, task.sources, task.docids, task.speakers]
     targets.check((task.output, task.to_json), read=[*files, *(task.scores or ()), task.model.model])
     note = task.out.notes()
     if task.candidates:
@@ -180,7 +188,8 @@ def _rerank_by_agreement(candidates: Candidates, given: Given, task: RerankFlags
 def _rerank(candidates: Candidates, given: Given, task: RerankFlags, note: output.Notes) -> tuple[list[Choice], str]:
     """The choices by the model, in the order of the lines, and its signature."""
     config = load_config(task.model)
-    kind = choose_context(task.context, config, COMMON if task.references else RESPECTIVE, note)
+    otherwise, named = COMMON if task.references else RESPECTIVE, task.speakers is not None
+    kind = choose_context(task.context, config, otherwise, note, needed=named)
     size = config["context_size"]
     reference = None if task.references is None else line_parallel(task.references, len(candidates))
     docs = None
@@ -188,9 +197,12 @@ def _rerank(candidates: Candidates, given: Given, task: RerankFlags, note: outpu
         file = line_parallel(task.docids, len(candidates))
         check_docids(file, note)
         docs = list(file)
+    speakers = None
+    if task.speakers is not None:
+        speakers = read_speakers(TextFile(task.speakers), len(candidates), "the text", note)
     contexts = {NONE: [""] * len(candidates)}.get(kind)
     if kind == COMMON and reference is not None:
-        contexts = list(previous(reference, docs, size=size))
+        contexts = list(previous(reference, docs, size=size, speakers=speakers))
     sources = None
     if task.sources is not None:
         lines = line_parallel(task.sources, len(candidates))
@@ -211,6 +223,7 @@ def _rerank(candidates: Candidates, given: Given, task: RerankFlags, note: outpu
                 given=given,
                 contexts=contexts,
                 sources=sources,
+                speakers=speakers,
                 docs=docs,
                 context_size=size,
             )

@@ -267,7 +267,7 @@ def read_records(
     kind = choose_context(texts.context, load_config(model), GIVEN, note)
     note.detail("context: none" if kind == NONE else "context: that of each record")
     if kind == NONE:
-        records = (record._replace(text=record.text._replace(context="")) for record in records)
+        records = (record._replace(text=record.text.without_context()) for record in records)
     return records, total, kind
 
 
@@ -300,7 +300,14 @@ def _read_dataset(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
 
 def _read_files(texts: TextFlags, note: Notes) -> Corpus:
     files = texts.translations or ()
-    return read_lines(files, note, references=texts.references or (), source=texts.sources, docids=texts.docids)
+    return read_lines(
+        files,
+        note,
+        references=texts.references or (),
+        source=texts.sources,
+        docids=texts.docids,
+        speakers=texts.speakers,
+    )
 
 
 def choose_context(
@@ -329,7 +336,7 @@ def context_of(
         PronmetricError: the corpus does not have this context.
     """
     otherwise = COMMON if corpus.references else alone
-    kind = choose_context(texts.context, config, otherwise, note, needed=texts.refs is not None)
+    kind = choose_context(texts.context, config, otherwise, note, needed=bool(texts.refs or texts.speakers))
     if kind == COMMON and not corpus.references:
         raise PronmetricError(f"{texts.dataset} has no reference, which this context needs; give --context respective")
     several = f"; scores are means over {len(corpus.references)} references" if corpus.averaged_references(kind) else ""

@@ -58,7 +58,11 @@ Segments are numbered from 0, as in COMET. Error messages number lines from 1: s
 --jsonl reads one JSON object per line, {{"id": ..., "text": "...", "context": ["previous", "sentences"]}}, and writes
 one per line in the same order, {{"id": ..., "score": 0.91, "errors": 0.09, "pronouns": [{{"text": "she", "start": 0,
 "end": 3, "probability": 0.91}}]}}. start and end count code points. --context none ignores the contexts of the records.
-The interval of the whole is over documents where each record has a "doc".
+The interval of the whole is over documents where each record has a "doc". "speaker" names who says the text,
+"context_speakers" who says each sentence of the context.
+
+--speakers FILE, and "speaker" in records, are for talk: the model reads "NAME: " before the line and before each line
+of its context whose speaker is known, so that it can tell I from you. No pronoun in a name is scored.
 
 --also adds a table of baseline scores, all in [0, 100], higher is better; the number of instances is in brackets:
   apt      share of the reference's pronouns that the output translates identically

@@ -105,6 +105,9 @@ class SuggestFlags(Flags):
     )
     texts: TextFlags = part(TextFlags, only=())
     docids: str | None = flag(group=TEXTS, metavar="FILE", help="with -t: document ids, one on each line")
+    speakers: str | None = flag(
+        group=TEXTS, metavar="FILE", help="with -t: who says each line; the model reads the names before the lines"
+    )
     context: str | None = flag(group=TEXTS, choices=[COMMON, RESPECTIVE, NONE, GIVEN], help="see below")
     listed: ListedFlags = part(ListedFlags, "selection")
     model: ModelFlags = part(ModelFlags, flags.MODEL)
@@ -114,9 +117,9 @@ class SuggestFlags(Flags):
     def check(self) -> None:
         """Refuse both inputs or none, and flags of the other one."""
         require_one({"--jsonl": self.jsonl, "-t": self.translations})
-        of_lines = (self.references, self.docids, self.sources)
+        of_lines = (self.references, self.docids, self.sources, self.speakers)
         if self.jsonl is not None and any(value is not None for value in of_lines):
-            raise UsageError("-r, -s and --docids go with -t, not with --jsonl")
+            raise UsageError("-r, -s, --docids and --speakers go with -t, not with --jsonl")
 
 
 def run(task: SuggestFlags) -> None:
@@ -131,7 +134,8 @@ def run(task: SuggestFlags) -> None:
         corpus = read_corpus(texts, model, note)
         config = load_config(model)
         size = config["context_size"]
-        kind = choose_context(texts.context, config, COMMON if corpus.references else RESPECTIVE, note)
+        otherwise = COMMON if corpus.references else RESPECTIVE
+        kind = choose_context(texts.context, config, otherwise, note, needed=texts.speakers is not None)
         records, total = records_file.of_corpus(corpus, kind, size=size), corpus.segments
         note_boundaries(kind, corpus.documents, note)
         note.detail(f"context: {kind}")

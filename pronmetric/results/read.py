@@ -79,10 +79,11 @@ class _Contexts:
         self._own = [History(size=size) for _ in range(systems)]
         self._reference = History(size=size)
 
-    def of(self, texts: Sequence[str], reference: str | None, doc: str | None) -> list[str]:
+    def of(self, texts: Sequence[str], entry: Entry) -> list[str]:
         """The context of each text of the next segment; those of "crossed" are the texts' own."""
-        common = self._reference.context(reference or "", doc)
-        own = [history.context(text, doc) for history, text in zip(self._own, texts, strict=True)]
+        reference, doc, speaker = (_string_or_null(entry, key) for key in ("reference", "doc", "speaker"))
+        common = self._reference.context(reference or "", doc, speaker)
+        own = [history.context(text, doc, speaker) for history, text in zip(self._own, texts, strict=True)]
         return {COMMON: [common] * len(texts), NONE: [""] * len(texts)}.get(self._kind, own)
 
 
@@ -191,7 +192,7 @@ class _Reader:
                 got = f"{len(listed)} outputs and {len(judged)} pairs"
                 entry.fail(f"expected {len(systems)} outputs and {pairs} pairs, got {got}")
             texts = [_string(output, "text") for output in listed]
-            own = contexts.of(texts, _string_or_null(entry, "reference"), _string_or_null(entry, "doc"))
+            own = contexts.of(texts, entry)
             outputs = tuple(map(self._output, listed, texts, own))
             segments.append(_segment(number, entry, outputs, tuple(map(_verdict, judged))))
         return tuple(segments)
@@ -207,7 +208,7 @@ class _Reader:
                 _expect(entry, {"a": systems[a].name, "b": systems[b].name, "segment": number})
             held = [(row[max(x - 1, 0)], "b" if x else "a") for x in range(len(systems))]
             texts = [_string(entry, f"{side}_text") for entry, side in held]
-            own = contexts.of(texts, _string_or_null(row[0], "reference"), _string_or_null(row[0], "doc"))
+            own = contexts.of(texts, row[0])
             outputs = tuple(
                 self._output(entry.entry(f"{side}_scored"), text, context)
                 for (entry, side), text, context in zip(held, texts, own, strict=True)

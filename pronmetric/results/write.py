@@ -211,8 +211,12 @@ def _segment_columns(apart: bool) -> tuple[str, ...]:
 def texts_of(
     row: Row, text: str, contexts: Sequence[str], references: Sequence[str], each: Sequence[SegmentScore]
 ) -> dict[str, Any]:
-    """The texts of an entry: source, reference, context and output; of several references, each with its score."""
+    """The texts of an entry: source, reference, context and output; of several references, each with its score.
+
+    With the speaker, if speakers are given; the context has their names.
+    """
     texts: dict[str, Any] = {
+        **_speaker(row),
         "source": row.source,
         "reference": row.reference,
         "context": contexts[0],
@@ -290,6 +294,7 @@ def segment_content(number: int, row: Row, pairs: Sequence[PairDecision]) -> dic
     content: dict[str, Any] = {
         "segment": number,
         "doc": row.doc,
+        **_speaker(row),
         "source": row.source,
         "reference": row.reference,
         "outputs": [{"text": text, **segment_entry(one)} for text, one in zip(row.texts, scored, strict=True)],
@@ -300,6 +305,11 @@ def segment_content(number: int, row: Row, pairs: Sequence[PairDecision]) -> dic
             {"reference": name, "text": text} for name, text in zip(names, row.references, strict=True)
         ]
     return content
+
+
+def _speaker(row: Row) -> dict[str, str]:
+    """Who says a segment, in JSON; "" if that is unknown, left out where speakers are not given."""
+    return {} if row.speaker is None else {"speaker": row.speaker}
 
 
 def _pair(pair: PairDecision, a: SegmentScore, b: SegmentScore) -> dict[str, Any]:

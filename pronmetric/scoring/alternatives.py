@@ -80,7 +80,7 @@ def variants(text: Text, start: int, end: int, language: Language = ENGLISH) -> 
     >>> [v.text.text for v in variants(Text("", "She is here."), 0, 3)][:4]
     ['He is here.', 'It is here.', 'They is here.', 'That is here.']
     """
-    context, line, source = text
+    line = text.text
     words = language.words(line)
     index = next(i for i, word in enumerate(words) if word.start == start)
     return tuple(
@@ -88,7 +88,7 @@ def variants(text: Text, start: int, end: int, language: Language = ENGLISH) -> 
             form,
             match_case(line, start, end, form),
             language.replaces(words, index, form),
-            Text(context, replace(line, start, end, form), source),
+            text._replace(text=replace(line, start, end, form)),
         )
         for form in same_slot(language, words, index)
     )

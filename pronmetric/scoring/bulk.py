@@ -39,7 +39,7 @@ def score_rows(corpus: Corpus, kind: str, *, size: int, stream: Stream) -> Itera
         for row, contexts in corpus.in_context(kind, size=size):
             waiting.append((row, contexts))
             for text, each in zip(row.texts, contexts, strict=True):
-                yield from (Text(context, text, row.evidence) for context in each)
+                yield from (Text(context, text, row.evidence, row.speaker) for context in each)
 
     scores = stream(texts())
     for first in scores:

@@ -16,7 +16,7 @@ from pronmetric.eval import decision
 from pronmetric.eval.decision import ANSWERS, SCORE
 from pronmetric.eval.significance import RESAMPLES, difference, holm, no_worse, randomisation
 from pronmetric.scoring.score import PronounScore, SegmentScore, SystemScore, Tally
-from pronmetric.text.context import COMMON, CROSSED, Source, Text
+from pronmetric.text.context import COMMON, CROSSED, Text
 from pronmetric.text.corpus import Corpus, Row
 
 A, B, TIE = (answer.lower() for answer in ANSWERS)  # as results name them
@@ -197,10 +197,11 @@ def score_pairs(
         for row, contexts in corpus.in_context(kind, size=size):
             waiting.append(row)
             if kind == CROSSED:
-                yield from crossed_texts(row.texts, [context for (context,) in contexts], [row.evidence] * systems)
+                own = zip(contexts, row.texts, strict=True)
+                yield from crossed_texts([Text(context, text, row.evidence, row.speaker) for (context,), text in own])
             else:
                 for text, each in zip(row.texts, contexts, strict=True):
-                    yield from (Text(context, text, row.evidence) for context in each)
+                    yield from (Text(context, text, row.evidence, row.speaker) for context in each)
 
     scores = stream(texts())
     number = texts_per_row(corpus, kind)
@@ -219,16 +220,13 @@ def texts_per_row(corpus: Corpus, kind: str) -> int:
     return systems * (systems if kind == CROSSED else len(corpus.references) if kind == COMMON else 1)
 
 
-def crossed_texts(
-    texts: Sequence[str], contexts: Sequence[str], sources: Sequence[Source | None] | None = None
-) -> Iterator[Text]:
+def crossed_texts(texts: Sequence[Text]) -> Iterator[Text]:
     """Each system's text in each system's context: the first text in all contexts, then the second, and so on.
 
-    >>> [f"{text.context} {text.text}" for text in crossed_texts(["a", "b"], ["A", "B"])]
+    >>> [f"{text.context} {text.text}" for text in crossed_texts([Text("A", "a"), Text("B", "b")])]
     ['A a', 'B a', 'A b', 'B b']
     """
-    given = [None] * len(texts) if sources is None else sources
-    return (Text(context, text, source) for text, source in zip(texts, given, strict=True) for context in contexts)
+    return (one._replace(context=other.context, speaker=other.speaker) for one in texts for other in texts)
 
 
 def crossed_scores(scores: Sequence[SegmentScore]) -> dict[tuple[int, int], SegmentScore]:

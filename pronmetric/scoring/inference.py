@@ -228,7 +228,7 @@ class Inference:
             for key in list(islice(known, max(0, len(known) - (_REMEMBERED if cache else 0)))):
                 del known[key]
 
-        for number, (context, text, source) in enumerate(texts):
+        for number, (context, text, source, speaker) in enumerate(texts):
             check_segment(text, file="text", line=number + 1)
             words = self.language.words(text)
             found = tuple(p for p in self.language.find(text, words) if p.form in self.forms)
@@ -249,6 +249,7 @@ class Inference:
             if source is not None and self.source is not None and not variants:
                 item = Item(source.text, words, found)
             counts.with_source += to_read is not None or (own is not None and bool(found))
+            counts.with_speaker += speaker is not None
             waiting.append((key, found, self.language.writing.count_words(text), to_read, item))
             if len(new) == _WINDOW or len(waiting) == 4 * _WINDOW:
                 yield from score()

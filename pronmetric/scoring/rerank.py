@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pronmetric.pronouns import finder
 from pronmetric.scoring.score import SegmentScore
-from pronmetric.text.context import CONTEXT_SIZE, Source, Text, join
+from pronmetric.text.context import CONTEXT_SIZE, Source, Text, attribute, introduce, join
 
 Stream = Callable[[Iterable[Text]], Iterator[SegmentScore]]
 
@@ -99,6 +99,7 @@ def rerank(
     given: Sequence[Sequence[float]] | None = None,
     contexts: Sequence[str] | None = None,
     sources: Sequence[Source] | None = None,
+    speakers: Sequence[str] | None = None,
     docs: Sequence[Hashable] | None = None,
     context_size: int = CONTEXT_SIZE,
 ) -> Iterator[tuple[int, Choice]]:
@@ -112,21 +113,22 @@ def rerank(
         contexts: the context of each line. None: the previously chosen lines of its document; the first lines of all
             documents are then scored together, then the second lines, and so on.
         sources: the source of each line, None where sources do not count.
+        speakers: of each line, "" if unknown; given `contexts` have their names (`previous`). None: not given.
         docs: the document of each line; without it all lines are one document.
         context_size: the number of previously chosen lines in the context of a line.
     """
     chosen: list[str] = [""] * len(candidates)
+    said_by: Sequence[str | None] = [None] * len(candidates) if speakers is None else speakers
     starts = _starts(len(candidates), docs)
     for wave in [range(len(candidates))] if contexts is not None else _waves(starts):
         before = (
             [contexts[i] for i in wave]
             if contexts is not None
-            else [join(chosen[max(starts[i], i - context_size) : i]) for i in wave]
+            else [_context(chosen, said_by, range(max(starts[i], i - context_size), i), i) for i in wave]
         )
-        given_sources = [None] * len(wave) if sources is None else [sources[i] for i in wave]
         scored = stream(
-            Text(context, text, source)
-            for i, context, source in zip(wave, before, given_sources, strict=True)
+            Text(context, text, None if sources is None else sources[i], said_by[i])
+            for i, context in zip(wave, before, strict=True)
             for text in candidates[i]
         )
         for i in wave:
@@ -134,6 +136,11 @@ def rerank(
             choice = weighting.choose(scores, None if given is None else given[i])
             chosen[i] = candidates[i][choice.chosen]
             yield i, choice
+
+
+def _context(chosen: Sequence[str], speakers: Sequence[str | None], before: range, line: int) -> str:
+    """The chosen lines `before` a line, with the names of speakers as in `Text`."""
+    return introduce(join(attribute(chosen[i], speakers[i]) for i in before), speakers[line])
 
 
 def _starts(size: int, docs: Sequence[Hashable] | None) -> list[int]:

@@ -26,6 +26,7 @@ from pronmetric.text.words import Word
 
 Array = NDArray[np.float64]
 LISTED = 0.1  # least probability of a missing pronoun of a gap that is listed
+SPEAKERS = "named"  # in the signature of scores of texts whose speakers are given
 MOST = 4.0  # log-odds of the source beyond this count as this
 
 
@@ -183,6 +184,7 @@ class Counts:
     that a part of it was not read. source_ignored: texts with a source that counts nothing, because with it scores
     agree less with what people marked. source_unnamed: texts whose source counts as one in a language that the reader
     was trained on, because its language is not known, though in others it would count nothing.
+    with_speaker: texts whose speakers are given.
 
     entities, apostrophes, letters, markup: texts, with a pronoun or without, in which or in whose context such was read
     as plain text (`pronmetric.text.readable`).
@@ -197,6 +199,7 @@ class Counts:
     source_cut: int = 0
     source_ignored: int = 0
     source_unnamed: int = 0
+    with_speaker: int = 0
     entities: int = 0
     apostrophes: int = 0
     letters: int = 0

@@ -30,6 +30,8 @@ Record = Annotated[
                 "id": {"description": "comes back with the answer"},
                 "text": {"type": "string", "description": "the translation whose pronouns are scored"},
                 "context": {**_SENTENCES, "description": "the sentences before it, oldest first"},
+                "speaker": {"type": "string", "description": "who says the text; read before it by the model"},
+                "context_speakers": {**_SENTENCES, "description": "who says each sentence of the context"},
                 "source": {
                     "type": "string",
                     "description": "its source, in all records or none; affects scores if the model has a "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -20,7 +21,7 @@ from pronmetric.scoring.score import Counts, PronounScore, SegmentScore
 from pronmetric.serve.batches import Batches
 from pronmetric.serve.interface import Asked, AskedToCompare, AskedToSuggest
 from pronmetric.signature import Signature
-from pronmetric.text.context import CROSSED, NONE, Source, Text
+from pronmetric.text.context import CROSSED, NONE, Text
 from pronmetric.text.corpus import Row
 from pronmetric.text.records import Record, record_of, text_of_id
 from pronmetric.version import __version__
@@ -56,21 +57,21 @@ class Service:
 
     def health(self) -> dict[str, Any]:
         """What runs, and how many characters wait for it."""
-        signature = str(self._signature(sourced=True))
+        signature = str(self._signature(Counts(with_source=1)))
         told = {"status": "ok", "model": self.metric.name, "signature": signature, "version": __version__}
         return {**told, "waiting": self.batches.waiting}
 
     async def score(self, asked: Asked) -> dict[str, Any]:
         """The scores of records, as `score --jsonl` prints them."""
-        (records,), sourced = self._read(records=asked.records)
+        (records,), counts = self._read(records=asked.records)
         segments = await self._scores(_texts(records))
         found = zip(records, segments, strict=True)
         scored = ({"id": one.id, **write.segment_entry(segment)} for one, segment in found)
-        return {**self._answer(scored, sourced), **self._notes(records)}
+        return {**self._answer(scored, counts), **self._notes(records)}
 
     async def suggest(self, asked: AskedToSuggest) -> dict[str, Any]:
         """Doubtful pronouns with better forms, as `suggest --jsonl` prints them."""
-        (records,), sourced = self._read(records=asked.records)
+        (records,), counts = self._read(records=asked.records)
         if not self.metric.probability:
             next(self.metric.alternatives([]), None)  # raises the error that says why
         segments = await self._scores(_texts(records))
@@ -86,11 +87,11 @@ class Service:
             )
         found = zip(records, await self.batches.run("forms", items, size=size), strict=True)
         listed = ({"id": one.id, **write.suggestions(one.text.text, each, top=asked.top)} for one, each in found)
-        return {**self._answer(listed, sourced), **self._notes(records)}
+        return {**self._answer(listed, counts), **self._notes(records)}
 
     async def attend(self, asked: Asked) -> dict[str, Any]:
         """The attention of each pronoun to each word of its context and its text; sources do not affect it."""
-        (records,), _ = self._read(records=asked.records)
+        (records,), counts = self._read(records=asked.records)
         texts = _texts(records)
         size = _request_size(texts)  # refused before pronouns are looked for
         split, find = self.metric.language.words, self.metric.language.find
@@ -98,31 +99,32 @@ class Service:
         if weights > WEIGHTS:
             raise TooMuch(f"{weights:,} weights of attention, more than {WEIGHTS:,}: send fewer or shorter records")
         found = await self.batches.run("attention", texts, size=size)
-        return self._answer(map(self._attended, records, found), sourced=False)
+        return self._answer(map(self._attended, records, found), replace(counts, with_source=0))
 
     async def compare(self, asked: AskedToCompare) -> dict[str, Any]:
         """The comparison of two systems, as `compare --to_json` writes it, each pair in both of its contexts."""
         if len(asked.a) != len(asked.b):
             raise PronmetricError(f"expected as many records in b as in a, got {len(asked.b)} and {len(asked.a)}")
-        sides, sourced = self._read(a=asked.a, b=asked.b)
+        sides, counts = self._read(a=asked.a, b=asked.b)
         rows = list(zip(*sides, strict=True))
         for number, (one, other) in enumerate(rows, start=1):
             if one.id != other.id:
                 ids = f"{text_of_id(one.id)} and {text_of_id(other.id)}"
                 raise PronmetricError(f"record {number} has the ids {ids} in a and b: expected the same id")
-        reader = self.metric.reader if sourced else None
+        reader = self.metric.reader if counts.with_source else None
         by = decision_of(self.metric.config, asked.by, name=self.metric.name, reader=reader)
         pairs = AllPairs(_SYSTEMS, (), tie=asked.tie, by=by)
-        crossed = [text for row in rows for text in crossed_texts(*zip(*map(_columns, row), strict=True))]
+        crossed = [text for row in rows for text in crossed_texts([one.text for one in row])]
         segments: list[dict[str, Any]] = []
         for row, scored in zip(rows, chunks(await self._scores(crossed), _PER_SEGMENT), strict=True):
             scores = {pair: (score,) for pair, score in crossed_scores(scored).items()}
-            (identity, (_, _, source), doc), texts = row[0], tuple(one.text.text for one in row)
-            line = Row(texts, doc, None if source is None else source.text, ())
-            content = write.segment_content(len(segments), line, list(pairs.add(scores, doc)))
-            segments.append({"id": identity, **content})
+            first, texts = row[0], tuple(one.text.text for one in row)
+            source = None if first.text.source is None else first.text.source.text
+            line = Row(texts, first.doc, source, (), speaker=first.text.speaker)
+            content = write.segment_content(len(segments), line, list(pairs.add(scores, first.doc)))
+            segments.append({"id": first.id, **content})
         context = NONE if self.context == NONE else CROSSED
-        signature = self._signature(sourced=sourced, context=context, seed=SEED).plus(by=by, tie=f"{asked.tie:g}")
+        signature = self._signature(counts, context=context, seed=SEED).plus(by=by, tie=f"{asked.tie:g}")
         return {
             "format": write.FORMAT,
             "segments": segments,
@@ -132,8 +134,8 @@ class Service:
             **self._notes(*sides),
         }
 
-    def _read(self, **sides: Sequence[Any]) -> tuple[list[list[Record]], bool]:
-        """The records of each side, and whether their sources are used: if the metric uses them and there are any.
+    def _read(self, **sides: Sequence[Any]) -> tuple[list[list[Record]], Counts]:
+        """The records of each side, and counts above 0 if there are sources that the metric uses, and speakers.
 
         Raises:
             InputError: as in `record_of`, with the name of the side for the file.
@@ -143,16 +145,18 @@ class Service:
         used = self.metric.with_source is not False  # by a reader or a table
         sourced = used and any(isinstance(one, dict) and one.get("source") is not None for one in given)
         read: list[list[Record]] = []
+        counts = Counts(with_source=int(sourced))
         for name, values in sides.items():
             read.append([])
             for number, value in enumerate(values, start=1):
                 record = record_of(value, file=name, line=number, with_source=sourced)
                 if self.context == NONE:
-                    record = record._replace(text=record.text._replace(context=""))
+                    record = record._replace(text=record.text.without_context())
                 if (size := _size(record.text)) > RECORD:
                     raise TooMuch(f"{name}:{number}: {size:,} characters, more than {RECORD:,}; split the text")
                 read[-1].append(record)
-        return read, sourced
+                counts.with_speaker += record.text.speaker is not None
+        return read, counts
 
     async def _scores(self, texts: Sequence[Text]) -> list[SegmentScore]:
         return await self.batches.run("score", texts, size=_request_size(texts))
@@ -179,28 +183,21 @@ class Service:
             "pronouns": pronouns,
         }
 
-    def _answer(self, records: Iterable[dict[str, Any]], sourced: bool) -> dict[str, Any]:
-        return {"records": list(records), "signature": str(self._signature(sourced=sourced))}
+    def _answer(self, records: Iterable[dict[str, Any]], counts: Counts) -> dict[str, Any]:
+        return {"records": list(records), "signature": str(self._signature(counts))}
 
     def _notes(self, *sides: Sequence[Record]) -> dict[str, list[str]]:
         """Why the sources of records cannot be right; none where they may be, or do not count."""
         found = (said for records in sides for said in doubts(pairs_of(_texts(records)), self.metric.language))
         return {"notes": list(dict.fromkeys(found))}
 
-    def _signature(self, *, sourced: bool, context: str | None = None, seed: int | None = None) -> Signature:
-        """What the scores of an answer depend on; sourced: whether the records have sources."""
-        counts = Counts(with_source=int(sourced))
+    def _signature(self, counts: Counts, *, context: str | None = None, seed: int | None = None) -> Signature:
+        """What the scores of an answer depend on; counts: of its records."""
         return self.metric.signature(context=context or self.context, seed=seed, counts=counts)
 
 
 def _texts(records: Sequence[Record]) -> list[Text]:
     return [record.text for record in records]
-
-
-def _columns(record: Record) -> tuple[str, str, Source | None]:
-    """The text, context and source of a record, as `crossed_texts` takes them."""
-    context, text, source = record.text
-    return text, context, source
 
 
 def _size(text: Text) -> int:

@@ -7,11 +7,13 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pronmetric.errors import InputError
 from pronmetric.text.entry import Entry
 
 CONTEXT_SIZE = 2
 SOURCE_CONTEXT = 5  # number of previous source sentences that are used
 # The kinds of context of a text.
+_BREAKS = {"\t": "a tab", "\n": "a line break", "\r": "a line break"}
 COMMON, RESPECTIVE, NONE, CROSSED, GIVEN = "common", "respective", "none", "crossed", "given"
 
 
@@ -24,11 +26,20 @@ class Source(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A text whose pronouns are scored, the plain text before it, and maybe its source."""
+    """A text whose pronouns are scored, the plain text before it, and maybe its source.
+
+    speaker: who says it, "" if that is unknown; the context then has the names of its speakers, this one's at its end
+    (`introduce`). None: speakers are not given.
+    """
 
     context: str
     text: str
     source: Source | None = None
+    speaker: str | None = None
+
+    def without_context(self) -> Text:
+        """The text alone, without what names speakers."""
+        return self._replace(context="", speaker=None)
 
 
 def join(sentences: Iterable[str]) -> str:
@@ -40,12 +51,59 @@ def join(sentences: Iterable[str]) -> str:
     return " ".join(stripped for sentence in sentences if (stripped := sentence.strip()))
 
 
+def attribute(line: str, speaker: str | None) -> str:
+    """A line of a context after the name of its speaker, if that is known.
+
+    >>> attribute("I left.", "Ann"), attribute("I left.", ""), attribute("", "Ann")
+    ('Ann: I left.', 'I left.', '')
+    """
+    return f"{speaker}: {line}" if speaker and line.strip() else line
+
+
+def introduce(context: str, speaker: str | None) -> str:
+    """A context that ends with the name of who speaks next, if that is known.
+
+    So a model reads the name before the text, and the text stays as it is: no pronoun in a name is scored.
+
+    >>> introduce("Ann: Did you call?", "Bob"), introduce("", "Bob")
+    ('Ann: Did you call? Bob:', 'Bob:')
+    """
+    return join((context, f"{speaker}:")) if speaker else context
+
+
+def spoken(lines: Iterable[tuple[str, str | None]], speaker: str | None) -> tuple[str, ...]:
+    """The lines before a text, each with its speaker, as sentences of a context; `speaker` is that of the text.
+
+    Blank lines are left out. The name of who speaks next ends the last sentence, or is the only one.
+
+    >>> spoken([("Did you call?", "Ann"), ("Yes.", "")], "Ann"), spoken([], "Bob"), spoken([("Hi.", None)], None)
+    (('Ann: Did you call?', 'Yes. Ann:'), ('Bob:',), ('Hi.',))
+    """
+    sentences = [attribute(line, who) for line, who in lines if line.strip()]
+    last = introduce(sentences.pop() if sentences else "", speaker)
+    return (*sentences, last) if last else ()
+
+
+def check_speaker(name: str, *, file: str | Path | None = None, line: int | None = None) -> str:
+    """The name of a speaker, trimmed.
+
+    Raises:
+        InputError: it has a line break or a tab.
+    """
+    if bad := next((shown for mark, shown in _BREAKS.items() if mark in name), None):
+        cure = "write the name of a speaker alone and on one line"
+        raise InputError(f"{bad} in a speaker's name; {cure}", file=file, line=line)
+    return name.strip()
+
+
 def text_of(
     record: object, *, file: str | Path | None = None, line: int | None = None, with_source: bool | None = False
 ) -> Text:
-    """The text of a record `{"text": str, "context": [str, ...]}`; other fields never change its score.
+    """The text of a record `{"text": str, "context": [str, ...]}`; fields not named here never change its score.
 
-    `context` may be missing, null or empty: the text then has no context. `with_source`: the record must have "source"
+    `context` may be missing, null or empty: the text then has no context. "speaker", who says the text, and
+    "context_speakers", a list with the speaker of each sentence of "context", are optional; null and "" are unknown
+    speakers. `with_source`: the record must have "source"
     too; "source_context", a list like "context", is optional. None: it may have one, which may be null.
 
     Raises:
@@ -54,12 +112,28 @@ def text_of(
     """
     entry = Entry(record, file=file, line=line, expected='an object {"text": ..., "context": [...]}')
     text = entry.text("text")
-    context = join(entry.sentences("context"))
+    context, speaker = _spoken(entry)
     if with_source:
         if "source" not in entry.record:
             entry.fail('the key "source" is missing; it is required with a source language')
         entry.text("source")  # not null
-    return Text(context, text, None if with_source is False else source_of(entry))
+    return Text(context, text, None if with_source is False else source_of(entry), speaker)
+
+
+def _spoken(entry: Entry) -> tuple[str, str | None]:
+    """The context of a record with the names of its speakers, and the speaker of its text; see `Text`."""
+    sentences, speaker = entry.sentences("context"), entry.name_of("speaker")
+    speakers = entry.names("context_speakers")
+    if speaker is None and not speakers:
+        return join(sentences), None
+    if speakers and len(speakers) != len(sentences):
+        entry.fail(
+            f'expected as many "context_speakers" as sentences of "context", {len(sentences)}, got {len(speakers)}; '
+            "write null for an unknown speaker"
+        )
+    names = [check_speaker(name, file=entry.file, line=entry.line) for name in (*speakers, speaker or "")]
+    context = join(map(attribute, sentences, names[:-1] or [""] * len(sentences)))
+    return introduce(context, names[-1]), names[-1]
 
 
 def source_of(entry: Entry) -> Source | None:
@@ -99,13 +173,16 @@ class History:
         self._before: deque[str] = deque(maxlen=size)
         self._doc: Hashable = None
 
-    def context(self, line: str, doc: Hashable = None) -> str:
-        """The previous sentences of `line` in its document, joined; then `line` is remembered."""
+    def context(self, line: str, doc: Hashable = None, speaker: str | None = None) -> str:
+        """The previous sentences of `line` in its document, joined; then `line` is remembered.
+
+        With the names of speakers as in `Text`; `speaker` is that of `line`.
+        """
         if doc != self._doc:
             self._before.clear()
             self._doc = doc
-        found = join(self._before)
-        self._before.append(line)
+        found = introduce(join(self._before), speaker)
+        self._before.append(attribute(line, speaker))
         return found
 
 
@@ -116,19 +193,23 @@ def sources_of(lines: Iterable[str], docs: Sequence[Hashable] | None = None) -> 
 
 
 def previous(
-    lines: Iterable[str], docs: Iterable[Hashable] | None = None, *, size: int = CONTEXT_SIZE
+    lines: Iterable[str],
+    docs: Iterable[Hashable] | None = None,
+    *,
+    size: int = CONTEXT_SIZE,
+    speakers: Iterable[str] | None = None,
 ) -> Iterator[str]:
     """For each line, the `size` lines before it as one text, only within its document.
 
-    `docs` has the document of each line; without it all lines are one document.
+    `docs` has the document of each line; without it all lines are one document. `speakers`: those of the lines; see
+    `Text`.
 
     >>> list(previous(["A.", "B.", "C.", "D."], ["x", "x", "x", "y"]))
     ['', 'A.', 'A. B.', '']
     """
-    history = History(size=size)
-    if docs is None:
-        return (history.context(line) for line in lines)
-    return (history.context(line, doc) for line, doc in zip(lines, docs, strict=True))
+    history, lines = History(size=size), list(lines)
+    columns = ([None] * len(lines) if column is None else column for column in (docs, speakers))
+    return (history.context(line, doc, speaker) for line, doc, speaker in zip(lines, *columns, strict=True))
 
 
 def in_context(

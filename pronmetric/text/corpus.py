@@ -10,14 +10,15 @@ from typing import Any, NamedTuple
 
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.text import streams
-from pronmetric.text.context import COMMON, NONE, History, Source, SourceHistory
+from pronmetric.text.context import COMMON, NONE, History, Source, SourceHistory, check_speaker
 from pronmetric.text.lines import check_segment, decode_lines, open_bytes
 
 
 class Row(NamedTuple):
     """One segment of all systems. doc, source: None if not given. references: in the order of the corpus's names.
 
-    evidence: the source with its previous sentences, in rows of `Corpus.in_context`.
+    evidence: the source with its previous sentences, in rows of `Corpus.in_context`. speaker: who says it, "" if
+    unknown, None if speakers are not given.
     """
 
     texts: tuple[str, ...]
@@ -25,6 +26,7 @@ class Row(NamedTuple):
     source: str | None
     references: tuple[str, ...]
     evidence: Source | None = None
+    speaker: str | None = None
 
     @property
     def reference(self) -> str | None:
@@ -52,6 +54,11 @@ class Corpus:
         """Whether its rows have a source."""
         return any(row.source is not None for row in islice(self.rows(), 1))
 
+    @property
+    def has_speakers(self) -> bool:
+        """Whether the speakers of its rows are given."""
+        return any(row.speaker is not None for row in islice(self.rows(), 1))
+
     def averaged_references(self, kind: str) -> tuple[str, ...]:
         """The references over whose contexts scores are averaged; none if there is only one context."""
         return self.references if kind == COMMON and len(self.references) > 1 else ()
@@ -60,6 +67,7 @@ class Corpus:
         """Each row with the contexts, of `size` previous sentences, of each system's text.
 
         That of each reference ("common"), else one: the text's own ("respective", "crossed"), or an empty one ("none").
+        Contexts have the names of speakers as in `Text`, but for empty ones.
         """
         count = len(self.systems)
         histories = [History(size=size) for _ in range(len(self.references) if kind == COMMON else count)]
@@ -68,12 +76,13 @@ class Corpus:
             if row.source is not None:
                 row = row._replace(evidence=sources.source(row.source, row.doc))
             if kind == NONE:
-                yield row, (("",),) * count
+                yield row._replace(speaker=None), (("",),) * count
             elif kind == COMMON:
-                contexts = tuple(h.context(ref, row.doc) for h, ref in zip(histories, row.references, strict=True))
-                yield row, (contexts,) * count
+                given = zip(histories, row.references, strict=True)
+                yield row, (tuple(h.context(ref, row.doc, row.speaker) for h, ref in given),) * count
             else:
-                yield row, tuple((h.context(text, row.doc),) for h, text in zip(histories, row.texts, strict=True))
+                given = zip(histories, row.texts, strict=True)
+                yield row, tuple((h.context(text, row.doc, row.speaker),) for h, text in given)
 
 
 class TextFile:
@@ -105,14 +114,17 @@ def read(
     references: Sequence[str] = (),
     source: str | None = None,
     docids: str | None = None,
+    speakers: str | None = None,
 ) -> Corpus:
     """The corpus of line-parallel files; every line is read once here, so that bad input is refused before scoring.
 
     Raises:
-        InputError: a missing or empty file, files of different length, a byte that is not UTF-8, a NUL.
+        InputError: a missing or empty file, files of different length, a byte that is not UTF-8, a NUL, a tab in a
+            speaker's name.
     """
     if len(set(references)) < len(references):
         raise PronmetricError(f"-r: expected different references, got {' '.join(references)}")
+    spoken = None if speakers is None else TextFile(speakers)
     names = [*systems, *references, *(name for name in (source, docids) if name is not None)]
     files = {name: TextFile(name) for name in dict.fromkeys(names)}
     lengths = {name: sum(1 for _ in file) for name, file in files.items()}
@@ -126,47 +138,86 @@ def read(
         raise PronmetricError(f"expected line-parallel files, got different numbers of lines: {lengths_text}")
     if docids is not None:
         check_docids(files[docids], note)
+    if spoken is not None:
+        read_speakers(spoken, lengths[systems[0]], files[systems[0]].path, note)
 
     def column(name: str | None) -> Iterable[str | None]:
         return repeat(None) if name is None else files[name]
 
     def rows() -> Iterator[Row]:
         side_by_side = zip(*(files[name] for name in (*systems, *references)), strict=True)
-        for texts, doc, src in zip(side_by_side, column(docids), column(source), strict=False):
-            yield Row(texts[: len(systems)], doc, src, texts[len(systems) :])
+        by_line = repeat(None) if spoken is None else map(check_speaker, spoken)
+        for texts, doc, src, speaker in zip(side_by_side, column(docids), column(source), by_line, strict=False):
+            yield Row(texts[: len(systems)], doc, src, texts[len(systems) :], speaker=speaker)
 
     return Corpus(tuple(systems), lengths[systems[0]], docids is not None, tuple(references), rows)
 
 
 def of_lines(
-    text: Sequence[str], references: Sequence[Sequence[str]] = (), docs: Sequence[Hashable] | None = None
+    text: Sequence[str],
+    references: Sequence[Sequence[str]] = (),
+    docs: Sequence[Hashable] | None = None,
+    speakers: Sequence[str | None] | None = None,
 ) -> Corpus:
     """The corpus of one system's segments in memory, called "system", with its references, "reference 1" and so on.
 
+    speakers: of the segments; None and "" are unknown.
+
     Raises:
-        InputError: a segment that is no text, or above the limit of characters.
+        InputError: a segment that is no text, or above the limit of characters; a name with a line break or a tab.
         PronmetricError: no segment, not as many in all, or a text in place of a list.
     """
-    if isinstance(text, str) or isinstance(references, str) or any(isinstance(one, str) for one in references):
-        raise PronmetricError("expected a list of segments, and a list of such lists of references, got a text for one")
+    if any(isinstance(given, str) for given in (text, references, speakers, *references)):
+        raise PronmetricError(
+            "expected a list of segments, a list of such lists of references and a list of speakers, got a text for one"
+        )
     names = tuple(f"reference {number}" for number in range(1, len(references) + 1))
     columns = {"system": text, **dict(zip(names, references, strict=True))}
-    lengths = {name: len(column) for name, column in columns.items()} | ({} if docs is None else {"docs": len(docs)})
+    lengths = {name: len(column) for name, column in columns.items()}
+    lengths |= {name: len(given) for name, given in (("docs", docs), ("speakers", speakers)) if given is not None}
     if not text or len(set(lengths.values())) > 1:
         said = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise PronmetricError(f"expected a list of segments, and as many in each reference and in docs: {said}")
+        raise PronmetricError(f"expected a list of segments, and as many in each reference, docs and speakers: {said}")
     for name, column in columns.items():
         for number, segment in enumerate(column, start=1):
             if not isinstance(segment, str):
                 raise InputError(f"expected text, got {segment!r}", file=name, line=number)
             check_segment(segment, file=name, line=number)
 
+    said_by = None if speakers is None else [_speaker(name, line) for line, name in enumerate(speakers, start=1)]
+
     def rows() -> Iterator[Row]:
         by_segment: Iterable[Any] = repeat(None) if docs is None else docs
-        for texts, doc in zip(zip(*columns.values(), strict=True), by_segment, strict=False):
-            yield Row(texts[:1], doc, None, texts[1:])
+        side_by_side = zip(*columns.values(), strict=True)
+        for texts, doc, speaker in zip(side_by_side, by_segment, said_by or repeat(None), strict=False):
+            yield Row(texts[:1], doc, None, texts[1:], speaker=speaker)
 
     return Corpus(("system",), len(text), docs is not None, names, rows)
+
+
+def _speaker(name: object, line: int) -> str:
+    """The name of a segment's speaker, "" for None."""
+    if name is not None and not isinstance(name, str):
+        raise InputError(f"expected a name, or None for an unknown speaker, got {name!r}", file="speakers", line=line)
+    return check_speaker(name or "", file="speakers", line=line)
+
+
+def read_speakers(file: TextFile, lines: int, of: str, note: Callable[[str], None]) -> list[str]:
+    """The speaker of each of the `lines` lines of `of`, "" where the line is empty; that no line has one is noted.
+
+    Raises:
+        InputError: another number of lines, or a tab in a name.
+    """
+    names = [check_speaker(name, file=file.path, line=number) for number, name in enumerate(file, start=1)]
+    if len(names) != lines:
+        raise InputError(
+            f"expected {lines} lines, a speaker for each line of {of}, got {len(names)}; leave a line empty where the "
+            "speaker is not known",
+            file=file.path,
+        )
+    if not any(names):
+        note(f"{file.path}: no line names a speaker: scores are those without it")
+    return names
 
 
 def check_docids(file: TextFile, note: Callable[[str], None]) -> None:

@@ -79,6 +79,16 @@ class Entry:
             self._wrong(f'"{key}" must be a list of strings, got {got}')
         return tuple(self._text(sentence, key) for sentence in value)
 
+    def names(self, key: str) -> tuple[str, ...]:
+        """A list of strings as `name_of` takes, "" for null; empty if the key is missing or null."""
+        value = self.get(key)
+        if value is None:
+            return ()
+        if not isinstance(value, list | tuple) or not all(name is None or isinstance(name, str) for name in value):
+            got = "a list with other items" if isinstance(value, list | tuple) else kind(value)
+            self._wrong(f'"{key}" must be a list of strings and nulls, got {got}')
+        return tuple(self.printable(name or "", key) for name in value)
+
     def name_of(self, key: str) -> str | None:
         """A string without NUL or lone surrogates; None if the key is missing or null."""
         value = self.get(key)

@@ -51,7 +51,7 @@ def read(name: str, *, with_source: bool | None = False) -> tuple[Iterator[Recor
 def of_corpus(corpus: Corpus, kind: str, *, size: int) -> Iterator[Record]:
     """The lines of the first system as records, each in its context of this kind; see `Corpus.in_context`."""
     for line, (row, contexts) in enumerate(corpus.in_context(kind, size=size)):
-        yield Record(line, Text(contexts[0][0], row.texts[0], row.evidence))
+        yield Record(line, Text(contexts[0][0], row.texts[0], row.evidence, row.speaker))
 
 
 def record_of(value: Any, *, file: str, line: int, with_source: bool | None = False) -> Record:

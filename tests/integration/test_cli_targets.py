@@ -26,19 +26,21 @@ class Call(NamedTuple):
     folders: Sequence[str] = ()
 
 
-TEXTS, EXPORTS = "-t a b -r c -s d --docids e --model model", ("--to_json", "--to_tsv")
+TEXTS, EXPORTS = "-t a b -r c -s d --docids e --speakers f --model model", ("--to_json", "--to_tsv")
 CALLS: Mapping[str, Sequence[Call]] = {
     "score": [
-        Call(TEXTS, "a b c d e model/config.yaml", (*EXPORTS, "--to_mqm")),
+        Call(TEXTS, "a b c d e f model/config.yaml", (*EXPORTS, "--to_mqm")),
         Call("--jsonl a", "a", EXPORTS),
         Call("-d wmt22:de-en --wmt-dir tests", "tests/de.txt", (*EXPORTS, "--to_mqm")),
     ],
     "compare": [
-        Call(TEXTS, "a b c d e model/model.safetensors", EXPORTS),
+        Call(TEXTS, "a b c d e f model/model.safetensors", EXPORTS),
         Call("-d wmt22:de-en --wmt_dir tests", "tests/de.txt", EXPORTS),
     ],
     "check": [
-        Call("-t a --baseline b -r c --docids d --model model", "a b c d model/config.yaml", ["--junit"]),
+        Call(
+            "-t a --baseline b -r c --docids d --speakers e --model model", "a b c d e model/config.yaml", ["--junit"]
+        ),
     ],
     "suggest": [Call("-t a", "a"), Call("--jsonl a", "a")],
     "serve": [Call("--port 0", "")],
@@ -48,7 +50,11 @@ CALLS: Mapping[str, Sequence[Call]] = {
     ],
     "attention": [Call("text", "")],
     "rerank": [
-        Call("--candidates a b --scores c d --weight 1 -r e --docids f", "a b c d e f", ("-o", "--to_json")),
+        Call(
+            "--candidates a b --scores c d --weight 1 -r e --docids f --speakers g",
+            "a b c d e f g",
+            ("-o", "--to_json"),
+        ),
         Call("--nbest a --model model", "a model/config.yaml", ("-o", "--to_json")),
     ],
     "prepare": [Call("data.wmt=tests data.english=data", "tests data", folders=["out="])],

@@ -93,6 +93,8 @@ rerank --candidates a b --context common
 rerank --candidates a b --mbr --context none
 rerank --candidates a b --mbr -r ref
 rerank --candidates a b --mbr --docids ref
+rerank --candidates a b --mbr --speakers who
+rerank --candidates a b --speakers who --context none
 rerank --candidates a b --mbr --model default
 rerank --candidates a b --cand x
 suggest
@@ -100,6 +102,7 @@ suggest --jsonl a -t b
 suggest -t a b
 suggest --jsonl a -r ref
 suggest --jsonl a --docids ref
+suggest --jsonl a --speakers who
 suggest --jsonl a --context respective
 suggest --jsonl a --context common
 suggest -t a --context common

@@ -95,3 +95,14 @@ def test_another_document_is_no_context() -> None:
     pairs = list(system_pairs([first, rest], straight, forms=FORMS, context_size=2, counts=Counter()))
     assert [pair.id for pair in pairs] == [pair.id for pair in run()[0]]
     assert all(pair.context == () for pair in pairs if pair.seg == 14)
+
+
+def test_contexts_have_the_names_of_speakers() -> None:
+    names = ("Ann", "", "Ben", "Ann")
+    spoken = [dataclasses.replace(one, speaker=name) for one, name in zip(DOCUMENT.segments, names, strict=True)]
+    pairs, _ = run(dataclasses.replace(DOCUMENT, segments=tuple(spoken)))
+    by_id = {pair.id: pair for pair in pairs}
+    assert by_id["set.de-en/A/N/11"].context == ("Ann:",)
+    assert by_id["set.de-en/A/N/12"].context == ("Ann: She sold it.",)
+    assert by_id["set.de-en/A/S/13"].system_context == ("Ann: She sold it.", "It was red ! Ben:")
+    assert by_id["set.de-en/A/N/14"].context == ("It was red.", "Ben: Ann saw him. Ann:")

@@ -48,6 +48,15 @@ def test_the_original_of_a_translation_has_the_translation_as_its_source(paralle
     assert counts == {("dropped", "no pronoun"): 1, ("dropped", "empty"): 1}
 
 
+def test_contexts_have_the_names_of_speakers(parallel: Path) -> None:
+    (parallel / "wmt31.de-en" / "speakers.txt").write_text("Ben\n\nBen\n\nAda\n", encoding="utf-8")
+    (testset,) = translations.parallel_sets([str(parallel)], target="en")
+    found = translations.of_reversed([testset], Survey(), context_size=2, language=ENGLISH, counts=Counter())
+    contexts = [(each.context, len(each.source_context)) for each in found]
+    first, second = f"Ben: {ORIGINAL[0]}", f"{ORIGINAL[1]} Ben:"
+    assert contexts == [((first,), 1), ((first, second), 2), (("Ada:",), 0)]
+
+
 def test_of_another_target_the_translation_is_the_text(parallel: Path, tmp_path: Path) -> None:
     (testset,) = translations.parallel_sets([str(parallel)], target="de")
     assert (testset.id, testset.source, testset.target) == ("wmt31.en-de", "en", "de")

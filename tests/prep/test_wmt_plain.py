@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from data_prep.wmt import discovery, plain
+from data_prep.wmt.corpus import read_testset
 from data_prep.wmt.testset import TestSet
 from pronmetric.errors import InputError
 
@@ -74,4 +75,26 @@ def test_a_system_of_another_length(tmp_path: Path) -> None:
 def test_a_document_that_comes_back(tmp_path: Path) -> None:
     folder = write(tmp_path / "mine", ref__txt="x\n" * 4, North__txt="y\n" * 4, docids__txt="a\na\nb\na\n")
     with pytest.raises(InputError, match=r"docids\.txt:4: document 'a' comes back"):
+        list(discovery.read(found(folder)))
+
+
+def test_speakers(tmp_path: Path) -> None:
+    """Its lines name who speaks, in the contexts of rows to score."""
+    lines = ["I saw her.", "You did?", "I told you so."]
+    ours, theirs = (
+        "".join(f"{line}\n" for line in each) for each in (lines, [line.replace("I", "We") for line in lines])
+    )
+    folder = write(tmp_path / "mine.de-en", ref__txt=ours, North__txt=theirs, speakers__txt="Ann\n\nAnn \n")
+    (document,) = discovery.read(found(folder))
+    assert [segment.speaker for segment in document.segments] == ["Ann", "", "Ann"] and [
+        *document.segments[0].hyps
+    ] == ["North"]
+    corpus = read_testset(found(folder), None, print)
+    contexts = [each[0][0] for _, each in corpus.in_context("common", size=2)]
+    assert contexts == ["Ann:", "Ann: I saw her.", "Ann: I saw her. You did? Ann:"]
+
+
+def test_a_tab_in_a_speaker(tmp_path: Path) -> None:
+    folder = write(tmp_path / "mine", ref__txt="x\n", North__txt="y\n", speakers__txt="Ann\tx\n")
+    with pytest.raises(InputError, match=r"speakers\.txt:1: a tab in a speaker's name"):
         list(discovery.read(found(folder)))

@@ -25,10 +25,10 @@ from pronmetric.output.tsv import DIGITS
 from pronmetric.pronouns import groups
 from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.bulk import score_rows
-from pronmetric.scoring.score import SegmentScore
+from pronmetric.scoring.score import SPEAKERS, SegmentScore
 from pronmetric.signature import Signature
 from pronmetric.text import strict_json
-from pronmetric.text.context import COMMON, Text
+from pronmetric.text.context import COMMON, NONE, Text, attribute, introduce
 from pronmetric.text.corpus import Corpus
 
 FORMAT = "pronmetric board scores 3"
@@ -89,10 +89,11 @@ class Scored:
 
 
 def hash_texts(corpus: Corpus) -> str:
-    """Sixteen hexadecimal digits: a hash of the systems' names, their texts, the references and the documents."""
+    """Sixteen hexadecimal digits: a hash of the systems' names and texts, the references, documents and speakers."""
     digest = hashlib.sha256(strict_json.dump([corpus.systems, corpus.documents]).encode())
     for row in corpus.rows():
-        digest.update(strict_json.dump([row.texts, row.doc, row.reference]).encode())
+        speaker = [] if row.speaker is None else [row.speaker]
+        digest.update(strict_json.dump([row.texts, row.doc, row.reference, *speaker]).encode())
     return digest.hexdigest()[:16]
 
 
@@ -130,11 +131,13 @@ def score(
         for name, text, (segment, *_) in zip(corpus.systems, row.texts, scored.segments, strict=True):
             kinds = groups.classify(language, text, [p.start for p in segment.pronouns])
             attended = segment.attended or (None,) * len(segment.pronouns)
+            context = [*before[name]] or [""]
+            context[-1] = introduce(context[-1], row.speaker)
             rows[name] += [
-                (number, p.start, p.end, known[kind], round(p.score, DIGITS), _distance(before[name], offset))
+                (number, p.start, p.end, known[kind], round(p.score, DIGITS), _distance(context, offset))
                 for p, kind, offset in zip(segment.pronouns, kinds, attended, strict=True)
             ]
-            before[name].append(row.references[0] if testset.context == COMMON else text)
+            before[name].append(attribute(row.references[0] if testset.context == COMMON else text, row.speaker))
             preferences[name].append(np.nan if segment.preference is None else round(segment.preference, DIGITS))
             missing[name].append(None if segment.missing is None else round(segment.missing, DIGITS))
     return Scored(
@@ -265,6 +268,8 @@ class Store:
         signature = self.signature(testset.context)
         if testset.context == COMMON:
             signature = signature.plus(references=testset.reference)
+        if corpus.has_speakers and testset.context != NONE:
+            signature = signature.plus(speakers=SPEAKERS)
         path = self.folder / f"{quote(testset.id, safe='')}.json"
         if path.exists():
             kept = read(path)

@@ -94,7 +94,7 @@ def texts(pronouns: Sequence[LabelledPronoun], context: str, *, seed: int) -> li
         _, groups = clusters_of(pronouns)
         contexts = shuffle_contexts(contexts, items=list(zip(groups, contexts, strict=True)), groups=groups, seed=seed)
     return [
-        one.text._replace(context="" if context == NONE else before)
+        one.text.without_context() if context == NONE else one.text._replace(context=before)
         for one, before in zip(pronouns, contexts, strict=True)
     ]
 

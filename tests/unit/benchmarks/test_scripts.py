@@ -31,7 +31,7 @@ TESTED = {  # scripts, each by a test of this file or, `card`, of test_card.py
     "checkpoint": {
         "antecedents", "bias", "calibration", "card", "confusions", "context_gain", "fidelity", "gap", "gender",
         "pair_accuracy", "paper_tables", "people", "reference_free", "short_sources", "source_reader", "study",
-        "system_level", "target_languages",
+        "system_level", "talk", "target_languages",
     },
     "cost": {
         "board", "bulk", "faults", "fuzz", "performance", "precision", "report", "scoring_speed", "serve_load",
@@ -169,6 +169,7 @@ def test_each_script_is_run_here(root: Path) -> None:
         ("gap", ["--shared", "SHARED", "--by", "preference"], "GAP development"),
         ("bias", ["--shared", "SHARED", "--page", "PAGE"], "| job0 |"),
         ("fidelity", ["--number", "4", "--page", "PAGE"], "| level 5 |"),
+        ("talk", [], "74 pronouns in 72 lines of 36 dialogues"),
         ("study", ["--shared", "SHARED", "--log", "LOG"], "study set"),
     ],
 )
