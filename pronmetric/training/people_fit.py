@@ -26,7 +26,7 @@ from pronmetric.pronouns.languages import Language
 from pronmetric.schema import JudgedText
 from pronmetric.text.context import Source, join
 from pronmetric.training.calibrate import FEWEST, PIECES, logits_of
-from pronmetric.training.source_data import missing_before
+from pronmetric.training.people_text import missing_before
 
 FEWEST_GAPS = 10  # in which a pronoun was missing, to calibrate the logits of gaps
 

@@ -136,6 +136,8 @@ class Detection(Record):
     soft_preference: Weight
     pair_share: Fraction
     system_share: Annotated[float, Field(gt=0, lt=1)] | None
+    people: Fraction
+    people_pairs: Fraction
     fidelity: Fidelity
     source_share: dict[str, Annotated[float, Field(gt=0, le=1)]] | None
     source_turns: dict[str, Count] | None
@@ -161,6 +163,7 @@ class Pairs(Record):
     antecedent: ClassVar = 0.0
     soft_detection: ClassVar = 0.0
     soft_preference: ClassVar = 0.0
+    people: ClassVar = 0.0
     source_share: ClassVar = None
     source_turns: ClassVar = None
     form_weight: ClassVar = None
@@ -169,6 +172,7 @@ class Pairs(Record):
     pair: Weight
     preference: Weight
     system_share: Annotated[float, Field(gt=0, lt=1)] | None
+    people_pairs: Fraction
     fidelity: Fidelity
     corruption: PairCorruption
 
@@ -422,6 +426,7 @@ class Train(Settings):
         if self.source is not None:
             for key in ("context", "data.kinds", "data.testsets", "table"):
                 yield key, "with experiment=source, which trains on texts with their sources: leave it out"
+            yield "objective.people", "with experiment=source, of which source.people is that share: leave it out"
             if self.source.model is None:
                 yield "data.choose", "with source.model=null, a scorer without a pair head: leave it out"
             if self.init is not None:
@@ -432,6 +437,7 @@ class Train(Settings):
                 "preference",
                 "soft_preference",
                 "system_share",
+                "people_pairs",
                 "fidelity.share",
                 "fidelity.ties",
                 "corruption.fresh",
