@@ -25,9 +25,9 @@ from pronmetric.errors import InputError, MissingExtra, PronmetricError, Termina
 from pronmetric.training import recipe
 from pronmetric.training.callbacks import LOG_EVERY, AtomicCheckpointIO, ProgressBar, ResumePoint
 from pronmetric.training.module import NOT_FINITE_CURE, Length
-from pronmetric.training.settings import Trainer
+from pronmetric.training.settings import CHECKPOINT, Trainer
 
-LAST, BEST, EXPORT = "last", "best", "checkpoint"  # names of files and of the exported folder
+LAST, BEST, EXPORT = "last", "best", CHECKPOINT  # names of files and of the exported folder
 PRECISION = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
 # oneDNN compiles kernels for the shapes of each batch, which hardly ever recur: its defaults, 1,024 kernels in each of
 # two caches, hold gigabytes. The variables are read at the first such operation.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -31,6 +32,7 @@ SLOTS = 20  # of the paper's head: the first pronouns of a text, which affect it
 LETTERS = 50  # bytes of a word that an ELMo reads
 PAIR_HEADS = 4  # of the pair head's attention
 WORD_STATE: WordState = "mean"  # of its pieces
+CHECKPOINT = "checkpoint"  # the folder of the exported checkpoint in `out`
 
 
 class HuggingFace(Record):
@@ -333,6 +335,7 @@ class Train(Settings):
         "objective.source_turns",
         "objective.form_weight",
         "objective.corruption.emphasis",
+        "stages",
     )
     REFUSED: ClassVar = {
         "encoder.stateful": "ELMo's state is reset for each batch, so that a score does not depend on earlier batches",
@@ -357,10 +360,17 @@ class Train(Settings):
     trainer: Trainer
     table: Table | None
     source: SourceTraining | None
+    stages: Annotated[dict[str, dict[str, Any]], Field(min_length=1)] | None
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
         """Refuse settings that would fail or have no effect during training."""
+        if self.stages is not None:
+            for name in self.stages:
+                if not re.fullmatch(r"[a-z0-9_-]+", name) or name == CHECKPOINT:
+                    raise InputError(f"stages.{name}: expected the name of a folder: lower-case letters, digits, _, -")
+            if (self.trainer.devices, self.trainer.num_nodes) != (1, 1):
+                raise InputError("a training in stages runs on one device: add trainer.devices=1, or stages=null")
         scorer = self.source is not None and self.source.model is None
         if len(self.data.folders) > 1 and not scorer:
             raise InputError(
@@ -406,7 +416,9 @@ class Train(Settings):
         return self
 
     def unread(self) -> Iterator[tuple[str, str]]:
-        """See `pronmetric.settings.Settings`."""
+        """See `pronmetric.settings.Settings`; with stages each of them tells its own."""
+        if self.stages is not None:
+            return
         if self.init is not None:
             for key in type(self.encoder).model_fields.keys() - {"kind", "dropout", "trainable", "max_pieces"}:
                 yield (
@@ -496,7 +508,7 @@ class Train(Settings):
 
         Without a teacher also without what only a teacher uses.
         """
-        left_out: dict[str, Any] = dict.fromkeys(("out", "table", "half", "encoder_cache"), True)
+        left_out: dict[str, Any] = dict.fromkeys(("out", "table", "half", "encoder_cache", "stages"), True)
         if self.teacher is None:
             left_out |= {"teacher": True, "objective": SOFT}
         left_out |= {"data": {"dir", "choose", "calibrate"}, "trainer": self.trainer.without_effect()}
