@@ -32,7 +32,7 @@ def compose(settings: Train, overrides: Sequence[str]) -> list[Stage]:
     configs = Configs("train", "train")
     parsed = [(line, line.lstrip("+~").partition("=")[0]) for line in overrides]
     given = [(line, key) for line, key in parsed if key.partition(".")[0] not in ("stages", "out", "init")]
-    _refuse_unknown(configs, [line for line, _ in given], [key for _, key in parsed])
+    _refuse_unknown(configs, parsed)
     stages: list[Stage] = []
     unread = list[Mapping[str, str]]()
     init, reader = settings.init, settings.source is not None and settings.source.model is not None
@@ -58,13 +58,11 @@ def compose(settings: Train, overrides: Sequence[str]) -> list[Stage]:
     return stages
 
 
-def _refuse_unknown(configs: Configs, overrides: Sequence[str], keys: Sequence[str]) -> None:
-    """Refuse a setting for a stage that the preset does not have.
-
-    overrides: those that are for no stage alone. keys: those of all.
-    """
-    preset = _plain(configs.of_stage({}, overrides, settings=Train)).get("stages") or {}
-    for key in keys:
+def _refuse_unknown(configs: Configs, overrides: Sequence[tuple[str, str]]) -> None:
+    """Refuse an override, given with its key, for a stage that neither the preset nor `stages={...}` has."""
+    lines = [line for line, key in overrides if not key.startswith("stages.")]
+    preset = _plain(configs.of_stage({}, lines, settings=Train)).get("stages") or {}
+    for _, key in overrides:
         group, _, rest = key.partition(".")
         name = rest.partition(".")[0]
         if group == "stages" and name and name not in preset:

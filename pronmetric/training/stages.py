@@ -123,12 +123,19 @@ def _run(
             _record(stage, own, recipe_of, last=last)
     if len(made) > 1:
         shutil.rmtree(folder, ignore_errors=True)  # left by a killed process
-        one, data = stage.runs[0], Path(stage.runs[0].data.folder)
-        if one.source is not None:
-            average.average_readers(made, folder, data=data, half=one.half)
-        else:
-            average.average(made, folder, data=data, half=one.half, seed=one.seed)
+        _average(made, folder, stage.runs[0])
     _record(stage, folder, recipe_of, last=last)
+
+
+def _average(made: Sequence[Path], folder: Path, settings: Train) -> None:
+    """Average checkpoints of runs that differ in their seeds; settings: of the first of them."""
+    data, half = [Path(each) for each in settings.data.folders], settings.half
+    if settings.source is None:
+        average.average(made, folder, data=data[0], half=half, seed=settings.seed)
+    elif settings.source.model is None:
+        average.average_scorers(made, folder, data=data, half=half)
+    else:
+        average.average_readers(made, folder, data=data[0], half=half)
 
 
 def _record(stage: Stage, folder: Path, recipe_of: Recipe, *, last: bool) -> None:
