@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -514,6 +514,14 @@ class Train(Settings):
         left_out |= {"data": {"dir", "choose", "calibrate"}, "trainer": self.trainer.without_effect()}
         values = self.model_dump(exclude=left_out)
         return {**values, "context": self.context.name}
+
+
+class Stage(NamedTuple):
+    """A stage: its runs, which differ in `seed` and `out` alone, and what it sets, as overrides."""
+
+    name: str
+    runs: tuple[Train, ...]
+    overrides: tuple[str, ...]
 
 
 class CharCNN(Record):

@@ -19,15 +19,7 @@ from pronmetric.training.calibrate import recorded
 from pronmetric.training.fit import EXPORT, LAST
 from pronmetric.training.reader_card import INITIAL
 from pronmetric.training.run import Result
-from pronmetric.training.settings import Train
-
-
-class Stage(NamedTuple):
-    """A stage: its runs, which differ in `seed` and `out` alone, and what it sets, as overrides."""
-
-    name: str
-    runs: tuple[Train, ...]
-    overrides: tuple[str, ...]
+from pronmetric.training.settings import Stage, Train
 
 
 def train(

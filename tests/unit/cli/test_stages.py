@@ -12,8 +12,7 @@ from omegaconf import OmegaConf
 
 from pronmetric.cli import stages
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.training.settings import Train
-from pronmetric.training.stages import Stage
+from pronmetric.training.settings import Stage, Train
 
 GIVEN = ["data.dir=d", "out=o"]
 BASE, READER = ["experiment=base", "encoder.name=n"], ["experiment=reader", "encoder.name=n"]
