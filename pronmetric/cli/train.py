@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pronmetric.cli.hydra import HydraCommand, given_overrides, named_below
+from pronmetric.cli.stages import compose
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
 from pronmetric.training.settings import Pretrain, Table, Train
@@ -58,23 +59,23 @@ def _train(settings: Train) -> None:
         _cell(settings, settings.table)
         return
 
+    overrides = given_overrides()
+    staged = None if settings.stages is None else compose(settings, overrides)
+
     from pronmetric.schema import FIDELITY
     from pronmetric.training import stages
     from pronmetric.training.datamodule import COREFERENCE
 
-    overrides = given_overrides()
     named = named_below("objective.source_share")
     if settings.objective.antecedent and any(each.startswith("objective.antecedent=") for each in overrides):
         named |= {COREFERENCE}
     if any(each == "experiment=fidelity" or each.startswith("objective.fidelity.share=") for each in overrides):
         named |= {FIDELITY}
     given: dict[str, Any] = {"required_sources": named, "overrides": overrides, "note": _note_train}
-    if settings.stages is not None:
-        from pronmetric.cli.stages import compose
-
-        result = stages.train(compose(settings, overrides), settings, **given)
-    else:
+    if staged is None:
         result = stages.trainer_of(settings)(settings, **given)
+    else:
+        result = stages.train(staged, settings, **given)
     if result is None:  # the first process of several prints it
         return
     for name, value in sorted(result.figures.items()):

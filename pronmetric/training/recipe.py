@@ -160,7 +160,8 @@ def _rounded(training: Mapping[str, Any], name: str) -> tuple[list[str], list[st
 def _train(runs: Sequence[Mapping[str, Any]], name: str) -> tuple[list[str], list[str]]:
     """One line for runs that differ in their seed alone."""
     words, comments = _current(word for word in runs[0]["overrides"] if not word.startswith("seed="))
-    seed = f"seed={','.join(str(run['seed']) for run in runs)}"
+    seeds = (run[STAGES][0]["seed"] if STAGES in run else run["seed"] for run in runs)
+    seed = f"seed={','.join(map(str, seeds))}"
     given = (f"data.dir={PREPARED}", f"out={name}")
     comments += stage_lines(runs[0])
     within = [f"{run[STAGE]}/checkpoint" if STAGE in run else "checkpoint" for run in runs]

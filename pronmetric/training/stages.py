@@ -138,6 +138,7 @@ def _record(stage: Stage, folder: Path, recipe_of: Recipe, *, last: bool) -> Non
     own = {
         "name": stage.name,
         "overrides": list(stage.overrides),
+        "seed": recipe_of.seed,  # of the command
         "seeds": [part["seed"] for part in parts],
         "steps": parts[0]["steps"],
         "seconds": sum(part["seconds"] for part in parts),
@@ -147,7 +148,6 @@ def _record(stage: Stage, folder: Path, recipe_of: Recipe, *, last: bool) -> Non
         training.pop(INITIAL, None)  # the stage before
     training |= {
         "overrides": list(recipe_of.overrides),
-        "seed": recipe_of.seed,
         recipe.STAGES: [*recipe_of.stages, own],
         **({} if last else {recipe.STAGE: stage.name}),
     }
