@@ -463,15 +463,15 @@ def make_prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Pat
     """Writes a prepared folder, as `pronmetric prepare` would, from pairs and passages.
 
     Arguments: `train`, `development` and `test` (pairs), `passages` (texts; none are split), `fidelity` (pairs in which
-    only the context decides, for both splits), `rate` (of wrong pronouns that the manifest tells) and `pronouns` (that
-    it counts).
+    only the context decides, for both splits), `people` (texts that people judged, for training), `rate` (of wrong
+    pronouns that the manifest tells) and `pronouns` (that it counts).
     """
     from dataclasses import replace
 
     from pronmetric.data import arrow
     from pronmetric.pronouns.corrupt import ConfusionTable
     from pronmetric.pronouns.finder import find
-    from pronmetric.schema import SCHEMA_VERSION, Passage
+    from pronmetric.schema import SCHEMA_VERSION, JudgedText, Passage
     from pronmetric.text.writing import study_form
 
     def bare(pair: Pair) -> Pair:
@@ -508,6 +508,7 @@ def make_prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Pat
         passages: Sequence[str] = (),
         coreference: Sequence[Passage] = (),
         fidelity: Sequence[Pair] = (),
+        people: Sequence[JudgedText] = (),
         rate: float = 0.5,
         pronouns: int = 1000,
     ) -> Path:
@@ -521,7 +522,8 @@ def make_prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Pat
         pairs |= dict.fromkeys(arrow.FIDELITY_SPLITS, fidelity) if fidelity else {}
         texts = {"passages_train": [passage(i, text) for i, text in enumerate(passages)], "passages_development": []}
         annotated = {"coreference_train": coreference, "coreference_development": ()} if coreference else {}
-        rows = arrow.write(folder, pairs=pairs, passages=texts | annotated)
+        judged: dict[str, Any] = {"people_train": people} if people else {}
+        rows = arrow.write(folder, pairs=pairs, passages=texts | annotated | judged)
         counts = Counter((p.mismatches[0].ref_form, p.mismatches[0].hyp_form) for p in (*train, *development))
         ConfusionTable.from_counts(counts).save(folder / "confusion.json")
         testset = {"compared": {"ref pronouns": pronouns}, "mismatches": {"pronoun": round(rate * pronouns)}}

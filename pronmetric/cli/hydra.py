@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 
 from pronmetric.errors import PronmetricError, is_out_of_memory
 from pronmetric.settings import Settings, removed
+from pronmetric.training.recipe import flat, override_value
 
 if TYPE_CHECKING:
     from hydra.core.config_loader import ConfigLoader
@@ -100,7 +101,7 @@ class HydraCommand(Generic[S]):
         args = parser.parse_intermixed_args(argv)
         config_name = self.name.partition(" ")[0]
         with initialize_config_module(MODULE, version_base="1.3", job_name=config_name):
-            configs = _Configs(self.name, config_name)
+            configs = Configs(self.name, config_name)
             if args.help:
                 print(f"{parser.format_help()}\n{configs.describe_groups()}")
                 return 0
@@ -181,7 +182,7 @@ class _Composed(NamedTuple):
     jobs: list[dict[str, str]]
 
 
-class _Configs:
+class Configs:
     """The configs of a verb, composed while Hydra is initialized.
 
     groups: the groups of the config package and their options.
@@ -232,6 +233,28 @@ class _Configs:
                 given=[o.key_or_group for o in overrides if o.key_or_group not in self.groups and not o.is_delete()],
                 jobs=jobs,
             )
+
+    def of_stage(
+        self, values: Mapping[str, object], overrides: Sequence[str], *, settings: type[Settings]
+    ) -> DictConfig:
+        """Compose a config with `values` set, and after them of the overrides those for which it has a key.
+
+        Options of groups in `values` are in place of those in `overrides`.
+
+        Raises:
+            PronmetricError: a value that Hydra refuses.
+        """
+        lines = [f"{key}={override_value(value)}" for key, value in flat(values)]
+        with self._one_line([]):
+            own, given = (
+                [self._add_if_free(o, settings.FREE) for o in self._parse(list(each))] for each in (lines, overrides)
+            )
+        with self._one_line(own):
+            groups = {o.key_or_group: str(o.input_line) for o in (*given, *own) if o.key_or_group in self.groups}
+            first = [*groups.values(), *(str(o.input_line) for o in own if o.key_or_group not in self.groups)]
+            known = set(_keys(_tree(self._compose(first))))
+            then = [o for o in given if o.key_or_group in known or o.is_add() or o.is_force_add()]
+            return self._compose([*first, *(str(o.input_line) for o in then)])
 
     def _compose(self, overrides: Iterable[str] = (), *, hydra: bool = False) -> DictConfig:
         """The config; `hydra`: with Hydra's own part."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pronmetric.cli.hydra import HydraCommand, given_overrides, named_below
+from pronmetric.cli.stages import compose
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
 from pronmetric.training.settings import Pretrain, Table, Train
@@ -16,7 +17,8 @@ TRAIN = """Train the metric on the output of `pronmetric prepare` (data.dir=DIR;
 data.dir=[DIR,DIR] with experiment=targets, which trains one scorer of several languages).
 
 Writes to out=DIR: checkpoint/ (for `score --model`), logs (CSV, TensorBoard), and best.ckpt and last.ckpt. The same
-command resumes a stopped run from last.ckpt.
+command resumes a stopped run from last.ckpt. Of a training in stages (experiment=base, experiment=reader) each stage
+writes them to DIR/STAGE; KEY=VALUE holds for every stage, stages.STAGE.KEY=VALUE for one.
 
 With --multirun experiment=table4 it trains and tests the settings of the paper's Table 4, each in a folder of OUT.
 Finished settings are not run again. `pronmetric report tables OUT` shows the figures. The groups table4/setup and
@@ -42,8 +44,8 @@ def _train(settings: Train) -> None:
 
     from pronmetric.checkpoint import locate
 
-    given = {"init": settings.init, "teacher": settings.teacher}
-    folders: dict[str, Any] = {key: str(locate.locate(name).folder) for key, name in given.items() if name}
+    named_by = {"init": settings.init, "teacher": settings.teacher}
+    folders: dict[str, Any] = {key: str(locate.locate(name).folder) for key, name in named_by.items() if name}
     if settings.source is not None and settings.source.model is not None:
         model = str(locate.locate(settings.source.model).folder)
         folders["source"] = settings.source.model_copy(update={"model": model})
@@ -57,22 +59,23 @@ def _train(settings: Train) -> None:
         _cell(settings, settings.table)
         return
 
+    overrides = given_overrides()
+    staged = None if settings.stages is None else compose(settings, overrides)
+
     from pronmetric.schema import FIDELITY
-    from pronmetric.training import run, source_reader, source_scorer
+    from pronmetric.training import stages
     from pronmetric.training.datamodule import COREFERENCE
 
-    overrides = given_overrides()
     named = named_below("objective.source_share")
     if settings.objective.antecedent and any(each.startswith("objective.antecedent=") for each in overrides):
         named |= {COREFERENCE}
     if any(each == "experiment=fidelity" or each.startswith("objective.fidelity.share=") for each in overrides):
         named |= {FIDELITY}
-    train = run.train
-    if settings.source is not None:
-        train = source_scorer.train if settings.source.model is None else source_reader.train
-    result = train(
-        settings, required_sources=named, overrides=overrides, note=lambda line: print(line, file=sys.stderr)
-    )
+    given: dict[str, Any] = {"required_sources": named, "overrides": overrides, "note": _note_train}
+    if staged is None:
+        result = stages.trainer_of(settings)(settings, **given)
+    else:
+        result = stages.train(staged, settings, **given)
     if result is None:  # the first process of several prints it
         return
     for name, value in sorted(result.figures.items()):
@@ -84,6 +87,10 @@ def _train(settings: Train) -> None:
     if settings.source is None and settings.head.kind == "logit" and result.calibration is None:
         print("not calibrated: too few natural errors in the development set, or an untrained model", file=sys.stderr)
     print(f"checkpoint {result.folder} ({result.hash})", file=sys.stderr)
+
+
+def _note_train(line: str) -> None:
+    print(line, file=sys.stderr)
 
 
 def _check_prepared(settings: Train) -> Path:

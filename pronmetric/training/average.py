@@ -302,6 +302,8 @@ def _record(part: Checkpoint, share: float) -> dict[str, Any]:
         "coreference",
         "figures",
         "average",
+        recipe.STAGES,
+        recipe.STAGE,
     )
     given = before.get("data", {})
     data = given.get("manifest", {code: each["manifest"] for code, each in given.items() if "manifest" in each})

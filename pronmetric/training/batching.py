@@ -239,6 +239,13 @@ class Passages(NamedTuple):
         """Some of them."""
         return Passages(self.lengths[rows], self.source[rows], self.weights[rows], self.sources)
 
+    def and_source(self, name: str, lengths: np.ndarray, weights: np.ndarray) -> Passages:
+        """These, and after them those of a further source."""
+        parts = zip((self.lengths, self.weights), (lengths, weights), strict=True)
+        both = [np.concatenate(each) for each in parts]
+        source = np.concatenate([self.source, np.full(len(lengths), len(self.sources), dtype=np.int16)])
+        return Passages(both[0], source, both[1], (*self.sources, name))
+
     def pieces(self, weights: np.ndarray | None = None) -> np.ndarray:
         """Pieces by source, of passages drawn by `weights` (sources,)."""
         lengths = self.lengths if weights is None else self.lengths * weights

@@ -16,7 +16,7 @@ import torch
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator, Example, cut_batches
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.calibration import fit_platt
+from pronmetric.eval.calibration import Platt, fit_platt, fit_shares
 from pronmetric.nn.head import LogitHead
 from pronmetric.nn.inference import for_inference
 from pronmetric.nn.scorer import PronounScorer
@@ -187,7 +187,8 @@ def _head(scorer: PronounScorer) -> LogitHead:
 
 
 def _fold(head: LogitHead, logits: np.ndarray, labels: np.ndarray, *, rate: float) -> Fit | None:
-    fit = fit_platt(logits, labels)
+    hard = np.isin(labels, (0, 1)).all()
+    fit = fit_platt(logits, labels) if hard else Platt(*fit_shares([logits], labels))  # shares of raters
     if fit.scale <= 0:
         return None
     head.calibrate(scale=fit.scale, bias=fit.bias)

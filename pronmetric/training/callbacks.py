@@ -12,6 +12,7 @@ import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import Callback, Checkpoint
 from pytorch_lightning.plugins.io import TorchCheckpointIO
+from pytorch_lightning.trainer.states import TrainerFn
 from tqdm import tqdm
 
 from pronmetric.errors import PronmetricError
@@ -28,7 +29,7 @@ def may_wait(device: torch.device, step: int) -> bool:
 class ResumePoint(Checkpoint):
     """Saves the checkpoint to resume from: every few steps and after each validation.
 
-    So a resumed run never misses a validation. The last step is also saved.
+    So a resumed run never misses a validation. The last step is saved before its validation, too.
 
     Args:
         path: the file to write.
@@ -46,17 +47,23 @@ class ResumePoint(Checkpoint):
         """The duration of the run, without steps lost when it was killed."""
         return time.monotonic() - self._began
 
+    def add_seconds(self, seconds: float) -> None:
+        """Count the seconds of the run before it was stopped."""
+        self._began -= seconds
+
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
         """Save, if it is time."""
         step = trainer.global_step
         if step == trainer.max_steps:
+            trainer.save_checkpoint(self.path)
             trainer.should_stop = True  # Lightning then validates, whatever the step
         elif step % self.every == 0 and step % self.validations:
             trainer.save_checkpoint(self.path)
 
     def on_validation_end(self, trainer: pl.Trainer, *_: Any) -> None:
         """Save, after the callbacks that read the development figures."""
-        trainer.save_checkpoint(self.path)
+        if trainer.state.fn == TrainerFn.FITTING:
+            trainer.save_checkpoint(self.path)
 
     def on_save_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
@@ -70,7 +77,7 @@ class ResumePoint(Checkpoint):
         """Resume: set the data module to the next step, and the clock."""
         trainer.datamodule.first = checkpoint["global_step"]  # type: ignore[attr-defined]
         trainer.should_stop = checkpoint["over"]
-        self._began -= checkpoint["seconds"]
+        self.add_seconds(checkpoint["seconds"])
 
 
 class AtomicCheckpointIO(TorchCheckpointIO):

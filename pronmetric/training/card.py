@@ -416,7 +416,9 @@ def _made(
 
 
 def _seconds(training: Mapping[str, Any]) -> list[int]:
-    """The duration of each run of a checkpoint, in seconds."""
+    """The duration of each run of a checkpoint, or of each stage of one, in seconds."""
+    if recipe.STAGES in training:
+        return [each["seconds"] for each in training[recipe.STAGES]]
     if "average" in training:
         return [seconds for part in training["average"] for seconds in _seconds(part)]
     return [training["seconds"]] if "seconds" in training else []

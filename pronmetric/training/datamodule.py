@@ -19,7 +19,8 @@ from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import Language
 from pronmetric.schema import FIDELITY, TIE
-from pronmetric.training import examples
+from pronmetric.text.context import join
+from pronmetric.training import examples, people_text
 from pronmetric.training.batches import Labelled, Labeller
 from pronmetric.training.batching import Passages, Plan, Step, plan_epoch
 from pronmetric.training.examples import LabelledExample
@@ -42,7 +43,13 @@ class TrainingSteps(Dataset[tuple[Labelled, ...]]):
 
     On a CPU a batch is divided into micro-batches of at most `data.micro_batch` pieces, which bounds the memory of a
     step; else it is one micro-batch.
+
+    people: rows of texts that people judged, numbered after the passages. mended: those with a corrected text, numbered
+    after the pairs.
     """
+
+    people: Any = ()
+    mended: Any = ()
 
     def __init__(
         self,
@@ -77,7 +84,10 @@ class TrainingSteps(Dataset[tuple[Labelled, ...]]):
         items: list[LabelledExample] = []
         for index, turn in zip(step.rows, step.turns, strict=True):
             rng = np.random.default_rng([self.settings.seed, turn, index, len(step.kind)])
-            if step.kind == "passages":
+            own = self.passages if step.kind == "passages" else self.pairs
+            if index >= len(own):
+                items += self._judged(step.kind, index - len(own), rng)
+            elif step.kind == "passages":
                 assert isinstance(corruption, Corruption)
                 items.append(examples.passage(self.passages[index], rng, self.corrupter, corruption))
             else:
@@ -92,6 +102,14 @@ class TrainingSteps(Dataset[tuple[Labelled, ...]]):
                     language=self.labeller.language,
                 )
         return items
+
+    def _judged(self, kind: str, index: int, rng: np.random.Generator) -> Sequence[LabelledExample]:
+        """A text that people judged, or for `kind` "pairs" the corrected text and the text."""
+        language, context = self.labeller.language, self.settings.context.name
+        plain = self.settings.objective.corruption.plain
+        if kind == "passages":
+            return [people_text.target_text(self.people[index], rng, language, context=context, plain=plain)]
+        return people_text.mended_pair(self.mended[index], rng, language, context=context, plain=plain)
 
 
 class StepSampler(Sampler[AnyStep]):
@@ -291,6 +309,7 @@ class PronounData(pl.LightningDataModule):
         self._sets: TrainingSteps | None = None
         self._steps: Plan | None = None
         self._development: list[tuple[str, Any, str]] = []
+        self._mended: Any = ()
 
     @property
     def taught(self) -> Collection[str] | None:
@@ -324,6 +343,36 @@ class PronounData(pl.LightningDataModule):
         self._weights = self._known.mixed(self._source_share())
         self._pair_weights = self._weights_by_kind()
         self._sets = self._training_steps()
+        self._add_judged(self._sets)
+
+    def _add_judged(self, sets: TrainingSteps) -> None:
+        """Add texts that people judged to the passages, and their corrected texts to the pairs."""
+        objective = self.settings.objective
+        if objective.people and self.pair_share < 1:
+            sets.people = people_text.read(self.folder, setting="objective.people", column="pronouns")
+            lengths = self._judged_lengths(sets.people, "text")
+            weights = self._weights * ((1 - objective.people) / (self._weights * self._known.lengths).sum())
+            judged = people_text.draw_weights(sets.people, lengths, objective.people)
+            self._weights = np.concatenate([weights, judged])
+            self._known = self._known.and_source(people_text.SPLIT, lengths, judged)
+        if objective.people_pairs and self.pair_share:
+            self._mended = people_text.read(self.folder, setting="objective.people_pairs", column="mended")
+            sets.mended = self._mended
+            lengths, before = self._judged_lengths(self._mended, "text", "mended"), self._pair_weights
+            others = np.ones(len(self._pairs)) if before is None else before
+            others = others * ((1 - objective.people_pairs) / (others * self._pair_lengths).sum())
+            judged = np.full(len(lengths), objective.people_pairs / lengths.sum())
+            self._pair_weights = np.concatenate([others, judged])
+            self._pair_lengths = np.concatenate([self._pair_lengths, lengths])
+
+    def _judged_lengths(self, rows: Any, *names: str) -> np.ndarray:
+        """Estimated pieces of these texts of each row, each with its context (rows,)."""
+        writing, lengths = self.labeller.language.writing, list[int]()
+        for part in arrow.read_columns(rows, "context", *names):
+            for before, *texts in zip(part["context"], *(part[name] for name in names), strict=True):
+                context = "" if self.context == "none" else join(before)
+                lengths.append(sum(int(writing.pieces(context) + writing.pieces(text)) + 3 for text in texts))
+        return np.array(lengths, dtype=np.int32)
 
     def _read_pairs(self) -> Any:
         """The pairs with a pronoun against a pronoun that the settings choose."""
@@ -467,6 +516,10 @@ class PronounData(pl.LightningDataModule):
         development = ((rows, context) for _, rows, context in self._development)
         for rows, context in ((self._pairs, self.context), *development):
             yield from examples.texts(rows, context=context, language=self.labeller.language)
+        rng, language = np.random.default_rng(0), self.labeller.language
+        for row in self._mended:
+            pair = people_text.mended_pair(row, rng, language, context=self.context, plain=0.0)
+            yield from (item.example for item in pair)
 
     def _epoch(self, number: int) -> Plan:
         """The steps of an epoch, in parts of about `PART` steps, so that a run of less than an epoch is as even."""

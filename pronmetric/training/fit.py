@@ -25,9 +25,9 @@ from pronmetric.errors import InputError, MissingExtra, PronmetricError, Termina
 from pronmetric.training import recipe
 from pronmetric.training.callbacks import LOG_EVERY, AtomicCheckpointIO, ProgressBar, ResumePoint
 from pronmetric.training.module import NOT_FINITE_CURE, Length
-from pronmetric.training.settings import Trainer
+from pronmetric.training.settings import CHECKPOINT, Trainer
 
-LAST, BEST, EXPORT = "last", "best", "checkpoint"  # names of files and of the exported folder
+LAST, BEST, EXPORT = "last", "best", CHECKPOINT  # names of files and of the exported folder
 PRECISION = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
 # oneDNN compiles kernels for the shapes of each batch, which hardly ever recur: its defaults, 1,024 kernels in each of
 # two caches, hold gigabytes. The variables are read at the first such operation.
@@ -75,7 +75,8 @@ def fit(
 ) -> Fitted | None:
     """Train `module`, resuming the run in `out` if there is one, and load the weights of its best validation.
 
-    On several devices all processes but the first return None. `settings` are saved for `refuse_other`.
+    The weights of the last step are saved before they are validated: of a run that stops there only the validation is
+    done again. On several devices all processes but the first return None. `settings` are saved for `refuse_other`.
     """
     last = out / f"{LAST}.ckpt"
     best = ModelCheckpoint(
@@ -89,11 +90,15 @@ def fit(
     every = steps_between(trainer.validate_every, length)
     resume = ResumePoint(last, every=trainer.save_every, validations=every, settings=settings)
     lightning = make_trainer(out, trainer, goal, steps=length.steps, validations=every, callbacks=[best, resume])
+    trained = _not_validated(last, length)
     with _stoppable(lightning, last), _raised_by_threads():
-        lightning.fit(module, data, ckpt_path=str(last) if last.is_file() else None, weights_only=True)
+        if trained is None:
+            lightning.fit(module, data, ckpt_path=str(last) if last.is_file() else None, weights_only=True)
+        else:
+            _validate(lightning, module, data, trained, best=best, resume=resume)
     if not lightning.is_global_zero:
         return None
-    state = torch.load(best.best_model_path, map_location="cpu", weights_only=True)
+    state = torch.load(out / f"{BEST}.ckpt", map_location="cpu", weights_only=True)
     module.load_state_dict(state["state_dict"])
     broken = [name for name, weights in module.state_dict().items() if not weights.isfinite().all()]
     if broken:
@@ -102,7 +107,42 @@ def fit(
             f"{NOT_FINITE_CURE}"
         )
     step, figures, device = int(state["global_step"]), state["figures"], lightning.strategy.root_device
-    return Fitted(int(lightning.global_step), step, round(resume.seconds), figures, device)
+    steps = int(lightning.global_step) if trained is None else length.steps
+    return Fitted(steps, step, round(resume.seconds), figures, device)
+
+
+def _not_validated(last: Path, length: Length) -> dict[str, Any] | None:
+    """The state of a run that made its last step and stopped before it was validated; None for any other."""
+    if not last.is_file():
+        return None
+    state: dict[str, Any] = torch.load(last, map_location="cpu", weights_only=True, mmap=True)
+    return state if state["global_step"] == length.steps and not state["over"] else None
+
+
+def _validate(
+    lightning: pl.Trainer,
+    module: pl.LightningModule,
+    data: pl.LightningDataModule,
+    state: dict[str, Any],
+    *,
+    best: ModelCheckpoint,
+    resume: ResumePoint,
+) -> None:
+    """Validate the last step of a run and save it as Lightning does at the end of a run, which cannot be resumed there.
+
+    state: of the last step.
+    """
+    module.load_state_dict(state["state_dict"])
+    resume.add_seconds(state["seconds"])
+    best.load_state_dict(state["callbacks"][best.state_key])
+    lightning.validate(module, data, verbose=False)
+    if lightning.is_global_zero:
+        module.on_save_checkpoint(state)  # adds the figures
+        state |= {"over": True, "seconds": resume.seconds}
+        assert best.monitor is not None and best.dirpath is not None
+        if best.check_monitor_top_k(lightning, lightning.callback_metrics[best.monitor]):
+            AtomicCheckpointIO().save_checkpoint(state, Path(best.dirpath) / f"{BEST}.ckpt")
+        AtomicCheckpointIO().save_checkpoint(state, resume.path)
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from pronmetric.schema import JudgedText
 from pronmetric.scoring.judged import source_language, source_of
 from pronmetric.text.context import join
 from pronmetric.training.calibrate import FEWEST, PIECES, logits_of
-from pronmetric.training.source_data import missing_before
+from pronmetric.training.people_text import missing_before
 
 FEWEST_GAPS = 10  # in which a pronoun was missing, to calibrate the logits of gaps
 SILENT = Mixing(model=1.0, reader=0.0, bias=0.0)  # the source counts nothing

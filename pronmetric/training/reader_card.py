@@ -159,7 +159,7 @@ def _limits(source: SourceReader) -> str:
 
 
 def _made(training: Mapping[str, Any]) -> str:
-    parts = training.get("average", [training])
+    parts = [training] if recipe.STAGES in training else training.get("average", [training])
     outs = ["OUT"] if len(parts) == 1 else [f"OUT{number}" for number in range(1, len(parts) + 1)]
     lines = [line for part, out in zip(parts, outs, strict=True) for line in _commands(part, out)]
     if len(parts) > 1:
@@ -180,6 +180,7 @@ The weights are under Apache-2.0, as the code. The recipe's encoder, multilingua
 def _commands(training: Mapping[str, Any], out: str) -> Iterator[str]:
     """The command of a run in the folder `out`, after that of the run whose reader it began with, if any."""
     words, first = list(training.get("overrides", ())), INITIAL.upper()
+    yield from recipe.stage_lines(training)
     if INITIAL in training:
         yield from _commands(training[INITIAL], first)
         words = [f"init={first}/{EXPORT}/{locate.READER}" if word.startswith("init=") else word for word in words]

@@ -18,6 +18,10 @@ import yaml
 from pronmetric.settings import removed
 
 PREPARED = "PREPARED"
+STAGES, STAGE = (
+    "stages",
+    "stage",
+)  # the keys of the stages that made a checkpoint, and of that it is of, if not the last
 ROUNDED = "rounded"  # the key of a checkpoint's record of training that says how its weights were rounded
 _CONF = "pronmetric.conf"
 _FOLDERS = {
@@ -77,7 +81,7 @@ def commands(training: Mapping[str, Any], manifest: Mapping[str, Any]) -> tuple[
     training: of a checkpoint's config; a part of an average whose command is not recorded, and a setting that is gone,
     is a comment. manifest: of the prepared data.
     """
-    lines = _make(training, "AVERAGE" if "average" in training else "RUN")[0]
+    lines = _make(training, "AVERAGE" if _is_average(training) else "RUN")[0]
     return prepare_line(manifest), *lines
 
 
@@ -97,7 +101,7 @@ def prepare_line(manifest: Mapping[str, Any], out: str = PREPARED) -> str:
     words += [f"align.lines={lines}"] if lines not in (None, default(f"align/{aligner}").get("lines")) else []
     for name, key in _MANIFEST.items():
         if name in given and given[name] != usual[key] and (given[name] is not None or name != "seed"):
-            words.append(f"{key}={_hydra(given[name])}")
+            words.append(f"{key}={override_value(given[name])}")
     return _line("pronmetric prepare", *words, f"out={out}")
 
 
@@ -121,11 +125,28 @@ def _make(training: Mapping[str, Any], name: str) -> tuple[list[str], list[str]]
     """The lines that make one run, or an average in the folder `name`; the checkpoints that they leave."""
     if ROUNDED in training:
         return _rounded(training, name)
-    if "average" in training:
+    if _is_average(training):
         return _average(training, name)
     if "overrides" not in training:
         return [f"# the command of {name} is not recorded"], [name]
     return _train([training], name)
+
+
+def _is_average(training: Mapping[str, Any]) -> bool:
+    """Whether checkpoints were averaged by a command of its own, not by a stage."""
+    return "average" in training and STAGES not in training
+
+
+def stage_lines(training: Mapping[str, Any]) -> list[str]:
+    """A comment for each stage of a training: what it sets, its seeds and steps, and the weights that it gave."""
+    lines = []
+    for each in training.get(STAGES, ()):
+        seeds = f"seed{'s' * (len(each['seeds']) > 1)} {', '.join(map(str, each['seeds']))}"
+        words = shlex.join(each["overrides"])
+        lines.append(
+            f"# stage {each['name']}: {words and f'{words}; '}{seeds}, {each['steps']} steps: {each['weights']}"
+        )
+    return lines
 
 
 def _rounded(training: Mapping[str, Any], name: str) -> tuple[list[str], list[str]]:
@@ -139,12 +160,15 @@ def _rounded(training: Mapping[str, Any], name: str) -> tuple[list[str], list[st
 def _train(runs: Sequence[Mapping[str, Any]], name: str) -> tuple[list[str], list[str]]:
     """One line for runs that differ in their seed alone."""
     words, comments = _current(word for word in runs[0]["overrides"] if not word.startswith("seed="))
-    seed = f"seed={','.join(str(run['seed']) for run in runs)}"
+    seeds = (run[STAGES][0]["seed"] if STAGES in run else run["seed"] for run in runs)
+    seed = f"seed={','.join(map(str, seeds))}"
     given = (f"data.dir={PREPARED}", f"out={name}")
+    comments += stage_lines(runs[0])
+    within = [f"{run[STAGE]}/checkpoint" if STAGE in run else "checkpoint" for run in runs]
     if len(runs) == 1:
-        return [*comments, _line("pronmetric train", *words, seed, *given)], [f"{name}/checkpoint"]
+        return [*comments, _line("pronmetric train", *words, seed, *given)], [f"{name}/{within[0]}"]
     line = _line("pronmetric train --multirun", *words, seed, *given)
-    return [*comments, line], [f"{name}/{number}/checkpoint" for number in range(len(runs))]
+    return [*comments, line], [f"{name}/{number}/{each}" for number, each in enumerate(within)]
 
 
 def _current(overrides: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -166,14 +190,14 @@ def _average(training: Mapping[str, Any], name: str) -> tuple[list[str], list[st
     groups: dict[str, list[int]] = {}
     for number, part in enumerate(parts):
         words = [word for word in part.get("overrides", ()) if not word.startswith("seed=")]
-        single = "average" in part or "overrides" not in part
+        single = _is_average(part) or "overrides" not in part
         groups.setdefault(str(number) if single else json.dumps(words), []).append(number)
     lines: list[str] = []
     places: dict[int, str] = {}
     for count, members in enumerate(groups.values(), start=1):
         own = f"RUNS{count}" if len(groups) > 1 else "RUNS"
         part = parts[members[0]]
-        if "average" in part:
+        if _is_average(part):
             command, left = _average(part, f"{name}{count}")
         elif "overrides" not in part:
             command, left = [f"# the command of {own}, weights {part['weights']}, is not recorded"], [own]
@@ -192,10 +216,14 @@ def _line(command: str, *words: str) -> str:
     return " ".join([command, *map(shlex.quote, words)])
 
 
-def _hydra(value: Any) -> str:
-    """A value as Hydra's grammar of overrides has it."""
+def override_value(value: Any) -> str:
+    """A value as Hydra's grammar of overrides has it.
+
+    >>> override_value(["a b", None, 1])
+    '["a b",null,1]'
+    """
     if isinstance(value, list | tuple):
-        return f"[{','.join(map(_hydra, value))}]"
+        return f"[{','.join(map(override_value, value))}]"
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     text = str(value)

@@ -156,6 +156,8 @@ def checked_run(settings: Train) -> dict[str, Any]:
         kept["source"]["model"] = files.hash_weights(Path(settings.source.model))
     if settings.teacher is not None:
         kept["teacher"] = files.hash_weights(Path(settings.teacher))
+    if settings.init is not None:
+        kept["init"] = files.hash_weights(Path(settings.init))
     refuse_other(Path(settings.out), kept, results=(EXPORT,))
     return kept
 

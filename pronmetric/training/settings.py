@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -31,6 +32,7 @@ SLOTS = 20  # of the paper's head: the first pronouns of a text, which affect it
 LETTERS = 50  # bytes of a word that an ELMo reads
 PAIR_HEADS = 4  # of the pair head's attention
 WORD_STATE: WordState = "mean"  # of its pieces
+CHECKPOINT = "checkpoint"  # the folder of the exported checkpoint in `out`
 
 
 class HuggingFace(Record):
@@ -136,6 +138,8 @@ class Detection(Record):
     soft_preference: Weight
     pair_share: Fraction
     system_share: Annotated[float, Field(gt=0, lt=1)] | None
+    people: Fraction
+    people_pairs: Fraction
     fidelity: Fidelity
     source_share: dict[str, Annotated[float, Field(gt=0, le=1)]] | None
     source_turns: dict[str, Count] | None
@@ -161,6 +165,7 @@ class Pairs(Record):
     antecedent: ClassVar = 0.0
     soft_detection: ClassVar = 0.0
     soft_preference: ClassVar = 0.0
+    people: ClassVar = 0.0
     source_share: ClassVar = None
     source_turns: ClassVar = None
     form_weight: ClassVar = None
@@ -169,6 +174,7 @@ class Pairs(Record):
     pair: Weight
     preference: Weight
     system_share: Annotated[float, Field(gt=0, lt=1)] | None
+    people_pairs: Fraction
     fidelity: Fidelity
     corruption: PairCorruption
 
@@ -329,6 +335,7 @@ class Train(Settings):
         "objective.source_turns",
         "objective.form_weight",
         "objective.corruption.emphasis",
+        "stages",
     )
     REFUSED: ClassVar = {
         "encoder.stateful": "ELMo's state is reset for each batch, so that a score does not depend on earlier batches",
@@ -353,10 +360,17 @@ class Train(Settings):
     trainer: Trainer
     table: Table | None
     source: SourceTraining | None
+    stages: Annotated[dict[str, dict[str, Any]], Field(min_length=1)] | None
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
         """Refuse settings that would fail or have no effect during training."""
+        if self.stages is not None:
+            for name in self.stages:
+                if not re.fullmatch(r"[a-z0-9_-]+", name) or name == CHECKPOINT:
+                    raise InputError(f"stages.{name}: expected the name of a folder: lower-case letters, digits, _, -")
+            if (self.trainer.devices, self.trainer.num_nodes) != (1, 1):
+                raise InputError("a training in stages runs on one device: add trainer.devices=1, or stages=null")
         scorer = self.source is not None and self.source.model is None
         if len(self.data.folders) > 1 and not scorer:
             raise InputError(
@@ -402,7 +416,9 @@ class Train(Settings):
         return self
 
     def unread(self) -> Iterator[tuple[str, str]]:
-        """See `pronmetric.settings.Settings`."""
+        """See `pronmetric.settings.Settings`; with stages each of them tells its own."""
+        if self.stages is not None:
+            return
         if self.init is not None:
             for key in type(self.encoder).model_fields.keys() - {"kind", "dropout", "trainable", "max_pieces"}:
                 yield (
@@ -422,6 +438,7 @@ class Train(Settings):
         if self.source is not None:
             for key in ("context", "data.kinds", "data.testsets", "table"):
                 yield key, "with experiment=source, which trains on texts with their sources: leave it out"
+            yield "objective.people", "with experiment=source, of which source.people is that share: leave it out"
             if self.source.model is None:
                 yield "data.choose", "with source.model=null, a scorer without a pair head: leave it out"
             if self.init is not None:
@@ -432,6 +449,7 @@ class Train(Settings):
                 "preference",
                 "soft_preference",
                 "system_share",
+                "people_pairs",
                 "fidelity.share",
                 "fidelity.ties",
                 "corruption.fresh",
@@ -490,12 +508,20 @@ class Train(Settings):
 
         Without a teacher also without what only a teacher uses.
         """
-        left_out: dict[str, Any] = dict.fromkeys(("out", "table", "half", "encoder_cache"), True)
+        left_out: dict[str, Any] = dict.fromkeys(("out", "table", "half", "encoder_cache", "stages"), True)
         if self.teacher is None:
             left_out |= {"teacher": True, "objective": SOFT}
         left_out |= {"data": {"dir", "choose", "calibrate"}, "trainer": self.trainer.without_effect()}
         values = self.model_dump(exclude=left_out)
         return {**values, "context": self.context.name}
+
+
+class Stage(NamedTuple):
+    """A stage: its runs, which differ in `seed` and `out` alone, and what it sets, as overrides."""
+
+    name: str
+    runs: tuple[Train, ...]
+    overrides: tuple[str, ...]
 
 
 class CharCNN(Record):

@@ -24,8 +24,7 @@ from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt
 from pronmetric.pronouns.delete import deletable, delete
 from pronmetric.pronouns.languages import Language, referents
 from pronmetric.text.context import Source, join
-from pronmetric.text.words import Word
-from pronmetric.training import examples
+from pronmetric.training import examples, people_text
 from pronmetric.training.batches import Labelled
 from pronmetric.training.batching import Plan, Step, plan_epoch
 from pronmetric.training.datamodule import READ, PronounData, TrainingSteps
@@ -34,11 +33,7 @@ from pronmetric.training.fit import batches_of_step
 from pronmetric.training.settings import Corruption, SourceTraining, Train
 
 RATE, POWER = 0.2, 0.65  # of replaced pronouns in development, and of the counts by which forms are drawn
-MARKED = 0.4  # of the pieces of texts that people judged, those with a mark
 DELETED = 0.5  # of the texts with sources, those of which pronouns are deleted
-ONE_RATER, STYLE = 0.5, 0.8  # that a pronoun is right that one of several raters marked; of the forms of style
-OF_STYLE = frozenset({"that", "this", "these", "those", "which", "who"})
-MENDED = 0.4  # the chance that a corrected text is read as corrected
 SAME_SLOT_SHARE, MUST_AGREE = 0.5, 0.5  # for texts with a source: only the source tells such forms apart
 WITH_SOURCE, WITHOUT = "source", "no_source"
 _COLUMNS = "text", "source", "context", "source_context"
@@ -103,55 +98,8 @@ def translation(
     if flat:
         context, text = language.writing.flatten(context), language.writing.flatten(text)
     source = None if without else Source(row["source"], () if no_context else tuple(row["source_context"]))
-    gaps = missing_before(language.words(text), missing) if deleted else ()
+    gaps = people_text.missing_before(language.words(text), missing) if deleted else ()
     return LabelledExample(Example(context, text, spans, source), right, True, gaps=gaps)
-
-
-def missing_before(
-    words: Sequence[Word], places: Iterable[tuple[int, str]], unknown: Sequence[Sequence[int]] = ()
-) -> tuple[str | None, ...]:
-    """For each word the form that is missing before it, "" for none, None in the `unknown` spans.
-
-    places: offsets and forms; one after the last word is left out, of two before a word the first counts.
-    """
-    starts = np.array([word.start for word in words])
-    found: list[str | None] = [
-        None if any(start <= word.start < max(end, start + 1) for start, end in unknown) else "" for word in words
-    ]
-    for offset, form in places:
-        at = int(np.searchsorted(starts, offset))
-        if at < len(found) and not found[at]:
-            found[at] = form
-    return tuple(found)
-
-
-def people_text(row: Mapping[str, Any], rng: np.random.Generator, language: Language) -> LabelledExample:
-    """A text that people judged, with its source; a pronoun is right as far as they did not mark it.
-
-    A correction, and a mark of two raters or more, or of the only one, is wrong; that of one of several `ONE_RATER`,
-    and `STYLE` of a demonstrative or relative. Gaps have labels where a person corrected the text. By chance, `MENDED`,
-    such a text is read with all corrections of its pronouns: then all are right, and none is missing.
-    """
-    source = Source(row["source"], tuple(row["source_context"])) if row["source"] else None
-    if row["mended"] and not row["unjudged"] and rng.random() < MENDED:
-        split = language.words(row["mended"])
-        found = tuple((each.start, each.end) for each in language.find(row["mended"], split))
-        example = Example(join(row["context"]), row["mended"], found, source)
-        return LabelledExample(example, (1.0,) * len(found), True, gaps=("",) * len(split))
-    right = tuple(_share_right(each, len(row["raters"])) for each in row["pronouns"])
-    spans = tuple((each["start"], each["end"]) for each in row["pronouns"])
-    gaps: tuple[str | None, ...] = ()
-    if row["kind"] == "edits":
-        places = [(each["start"], each["form"]) for each in row["gaps"]]
-        gaps = missing_before(language.words(row["text"]), places, row["unjudged"])
-    return LabelledExample(Example(join(row["context"]), row["text"], spans, source), right, True, gaps=gaps)
-
-
-def _share_right(pronoun: Mapping[str, Any], raters: int) -> float:
-    marks = len(pronoun["marked_by"])
-    if marks and raters > 1 and marks == 1:
-        return STYLE if pronoun["form"] in OF_STYLE else ONE_RATER
-    return 0.0 if marks else 1.0
 
 
 def joined(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -197,7 +145,9 @@ class SourceSteps(TrainingSteps):
         for index, turn in zip(step.rows, step.turns, strict=True):
             if index >= len(self.pairs):
                 rng = np.random.default_rng([self.settings.seed, turn, index])
-                labelled.append(people_text(self.people[index - len(self.pairs)], rng, self.corrupter.language))
+                labelled.append(
+                    people_text.people_text(self.people[index - len(self.pairs)], rng, self.corrupter.language)
+                )
                 continue
             rng = np.random.default_rng([self.settings.seed, turn, index, len(step.kind)])
             rates = replace(
@@ -358,14 +308,9 @@ class SourceData(PronounData):
         """The texts that people judged and that have a pronoun to learn from; empty where they are not trained on."""
         if not self.options.people:
             return ()
-        if arrow.PEOPLE_SPLITS[0] not in arrow.read_manifest(self.folder)["splits"]:
-            raise InputError(
-                "no texts that people judged: prepare with data.people, or set source.people=0", file=self.folder
-            )
-        rows, without = arrow.read_people(self.folder, arrow.PEOPLE_SPLITS[0]), self.options.without or ()
-        columns = zip(rows["pronouns"], rows["lp"], strict=True)
-        kept = [k for k, (pronouns, lp) in enumerate(columns) if pronouns and _source_language(lp) not in without]
-        return rows.select(kept)
+        rows = people_text.read(self.folder, setting="source.people", column="pronouns")
+        without = self.options.without or ()
+        return rows.select([k for k, lp in enumerate(rows["lp"]) if _source_language(lp) not in without])
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
@@ -433,16 +378,9 @@ class SourceData(PronounData):
         """Weights under which texts that people judged have their share of the pieces; None without any."""
         if not len(self._people):
             return None
-        pieces, share = self._lengths.astype(float), self.options.people
-        marked = np.zeros(len(pieces), dtype=bool)
-        marked[len(self._pairs) :] = [any(each["marked_by"] for each in row) for row in self._people["pronouns"]]
-        judged = np.arange(len(pieces)) >= len(self._pairs)
-        groups = [(~judged, 1 - share), (marked, MARKED * share), (judged & ~marked, (1 - MARKED) * share)]
-        weights = np.zeros(len(pieces))
-        for mask, part in groups:
-            if mask.any():
-                weights[mask] = part / pieces[mask].sum()
-        return weights
+        share, (others, judged) = self.options.people, np.split(self._lengths.astype(float), [len(self._pairs)])
+        weights = np.full(len(others), (1 - share) / others.sum())
+        return np.concatenate([weights, people_text.draw_weights(self._people, judged, share)])
 
     @cached_property
     def _lengths(self) -> np.ndarray:

@@ -26,7 +26,7 @@ from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.targets import AtomicFile
-from pronmetric.training import people_decision, reader_card, run, source_mixing
+from pronmetric.training import people_decision, reader_card, recipe, run, source_mixing
 from pronmetric.training import teacher as teachers
 from pronmetric.training.batches import Labelled
 from pronmetric.training.calibrate import natural_rate
@@ -203,7 +203,8 @@ def train(
 def _initial(config: Mapping[str, Any] | None) -> dict[str, Any]:
     """The record of how the reader was trained that a run began with, for the config of the run."""
     training = {} if config is None else config.get("training", {})
-    kept = {key: training[key] for key in ("overrides", "seed", "steps", INITIAL) if key in training}
+    keys = ("overrides", "seed", "steps", INITIAL, recipe.STAGES)
+    kept = {key: training[key] for key in keys if key in training}
     return {INITIAL: kept} if "overrides" in kept else {}
 
 
@@ -313,6 +314,11 @@ def save(
         fitted = {"decision": choice.by, **({} if choice.judged is None else {"judged": choice.judged.model_dump()})}
         config = {**config, "source": {**config["source"], **fitted}, "training": training}
         files.write_config(folder, config)
-    with AtomicFile(folder / locate.CARD) as file:
-        file.write(reader_card.card(config, weights=digest))
+    write_card(folder, config)
     return digest
+
+
+def write_card(folder: Path, config: Mapping[str, Any]) -> None:
+    """Write the card of the reader in `folder`."""
+    with AtomicFile(folder / locate.CARD) as file:
+        file.write(reader_card.card(config, weights=files.hash_weights(folder)))

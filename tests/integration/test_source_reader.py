@@ -425,6 +425,44 @@ def test_a_reader_is_trained_for_a_checkpoint_and_scores(
     assert "give another out=" in capsys.readouterr().err
 
 
+def test_a_reader_is_trained_in_stages(
+    prepared: Path, multilingual: Path, tiny_checkpoint: Checkpoints, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, model = tmp_path / "out", tiny_checkpoint(pair_head=True)
+    given = {
+        "data.dir": prepared,
+        "out": out,
+        "source.model": model,
+        "source.pieces": 300,
+        "source.english": 0.5,
+        "encoder.name": multilingual,
+        "data.pieces": 512,
+        "data.development": 40,
+        "trainer.max_steps": 2,
+        "trainer.threads": 1,
+        "trainer.precision": 32,
+        "trainer.progress": "false",
+        "stages.people.seeds": 2,
+        "objective.source_share": "null",  # the data have no such passages
+        "objective.antecedent": 0,
+    }
+    command = ["train", "experiment=reader", *(f"{key}={value}" for key, value in given.items())]
+    assert main(command) == 0
+    first, second = (files.load(out / name / "checkpoint" / locate.READER) for name in ("sources", "people"))
+    assert first.model.gap_head is None and second.model.gap_head is not None
+    languages = Model.read(second.config).source
+    assert languages is not None and "et" in languages.languages
+    assert [part["init"] for part in second.config["training"]["average"]] == [first.hash] * 2
+    assert files.load(out / "checkpoint" / locate.READER).hash == second.hash
+    text = (out / "checkpoint" / locate.READER / locate.CARD).read_text(encoding="utf-8")
+    assert [line.split()[2] for line in text.splitlines() if line.startswith("# stage ")] == ["sources:", "people:"]
+    (line,) = [line for line in text.splitlines() if line.startswith("pronmetric ")]
+    assert line.startswith("pronmetric train experiment=reader ") and "INITIAL" not in text
+    capsys.readouterr()
+    assert main(command) == 0
+    assert capsys.readouterr().err.count(": finished, ") == 2
+
+
 def test_the_share_is_fitted_on_references_of_which_one_word_is_replaced(
     prepared: Path, tiny_checkpoint: Checkpoints
 ) -> None:

@@ -186,6 +186,41 @@ def test_an_export_that_breaks_off_leaves_no_checkpoint_without_weights(
     assert files.load(tmp_path / "out" / "checkpoint").config["training"]["steps"] == 6
 
 
+def test_the_last_step_is_saved_before_it_is_validated(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def validation_step(module: ScorerModule, *_: Any, **__: Any) -> None:
+        if module.global_step == 6:
+            raise MemoryError
+        real(module, *_, **__)
+
+    real, given = ScorerModule.validation_step, ["trainer.save_every=50", "half=false"]
+    assert run(tmp_path / "whole", *given) == 0
+    for name, every in (("later", 2), ("only", 6)):  # there is a validation before, or none
+        out = tmp_path / name
+        with monkeypatch.context() as patch:
+            patch.setattr(ScorerModule, "validation_step", validation_step)
+            assert run(out, *given, f"trainer.validate_every={every}") == 1
+        saved = torch.load(out / "last.ckpt", weights_only=True)
+        assert saved["global_step"] == 6 and not saved["over"]
+        for _ in range(2):  # validated; then as a finished run
+            assert run(out, *given, f"trainer.validate_every={every}") == 0
+        record = files.load(out / "checkpoint").config["training"]
+        assert record["steps"] == 6 and "development/accuracy" in record["figures"]
+        whole = torch.load(tmp_path / "whole" / "last.ckpt", weights_only=True)
+        last = torch.load(out / "last.ckpt", weights_only=True)
+        assert last["over"] and last["figures"] == whole["figures"]
+        assert all(torch.equal(value, whole["state_dict"][key]) for key, value in last["state_dict"].items())
+        best = torch.load(out / "best.ckpt", weights_only=True)
+        assert record["best_step"] == best["global_step"]
+        if name == "later":
+            expected = files.load(tmp_path / "whole" / "checkpoint")
+            assert record["best_step"] == expected.config["training"]["best_step"]
+            assert files.load(out / "checkpoint").hash == expected.hash
+        else:
+            assert record["best_step"] == 6
+
+
 def test_a_loss_that_is_not_finite_stops_the_run_with_its_step(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

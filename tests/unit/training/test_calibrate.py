@@ -150,6 +150,16 @@ def test_a_calibrated_head_is_fitted_to_the_batches_of_training(
     assert to_training(loaded.model, batches[:0]) is None
 
 
+def test_a_head_is_fitted_to_shares_of_raters(loaded: Checkpoint) -> None:
+    before = np.linspace(-3, 3, 40)
+    head: Any = loaded.model.head
+    weight, bias = head.logit.weight.detach().clone(), head.logit.bias.detach().clone()
+    fit = module._fold(head, before, 1 / (1 + np.exp(0.5 - 2 * before)), rate=0.5)
+    assert fit is not None and (fit.scale, fit.bias) == pytest.approx((2.0, -0.5), abs=1e-2)
+    torch.testing.assert_close(head.logit.weight, fit.scale * weight)
+    torch.testing.assert_close(head.logit.bias, fit.scale * bias + fit.bias)
+
+
 def test_too_few_errors_or_a_fit_upside_down_leave_the_head_alone(
     loaded: Checkpoint, rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,7 +47,7 @@ Make = Callable[..., PronounData]
 PLACE = {  # the group of each setting
     **dict.fromkeys(("pieces", "development", "batch", "kinds", "testsets"), "data."),
     **dict.fromkeys(("pair_share", "system_share", "source_share", "source_turns", "form_weight"), "objective."),
-    **dict.fromkeys(("fidelity", "antecedent", "corruption"), "objective."),
+    **dict.fromkeys(("fidelity", "antecedent", "corruption", "people", "people_pairs"), "objective."),
     "seed": "",
     "epochs": "trainer.max_",
     "workers": "trainer.",
@@ -85,6 +85,7 @@ def make(tiny_prepared: Path, tiny_tokenizer: PreTrainedTokenizerFast, train_set
             keys["objective"] |= {
                 "preference": 1.0,
                 "system_share": given["system_share"],
+                "people_pairs": given.get("people_pairs", 0.0),
                 "fidelity": given["fidelity"],
             }
         settings = train_settings({**keys, "data.dir": str(folder), "context.name": context})

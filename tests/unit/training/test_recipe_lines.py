@@ -49,6 +49,30 @@ def test_seeds_are_one_sweep_and_other_settings_another() -> None:
     )
 
 
+def staged(seed: int, *names: str) -> dict[str, Any]:
+    """The record of the last of these stages, of which the second averages two seeds."""
+    made = [
+        {"name": name, "overrides": ["optim.lr=1e-4"] * k, "seed": seed, "seeds": [seed, 9][: k + 1], "steps": 5}
+        for k, name in enumerate(names)
+    ]
+    return {**run(seed), "average": [run(seed), run(9)], "stages": [{**each, "weights": "ab"} for each in made]}
+
+
+def test_stages_are_one_command_and_a_comment_each() -> None:
+    comments = ("# stage a: seed 3, 5 steps: ab", "# stage b: optim.lr=1e-4; seeds 3, 9, 5 steps: ab")
+    line = "pronmetric train experiment=default seed=3 data.dir=PREPARED out=RUN"
+    assert recipe.commands(staged(3, "a", "b"), MANIFEST) == (PREPARE, *comments, line)
+    rounded = {**staged(3, "a", "b"), "stage": "b", "rounded": {"bits": 8, "calibrated": False}}
+    assert recipe.commands(rounded, MANIFEST)[-1] == (
+        "pronmetric checkpoint export RUN/b/checkpoint --bits 8 -o RUN.rounded"
+    )
+    parts = [staged(3, "a", "b"), staged(4, "a", "b")]
+    assert recipe.commands({"average": parts, "seed": 1}, MANIFEST)[3:] == (
+        "pronmetric train --multirun experiment=default seed=3,4 data.dir=PREPARED out=RUNS",
+        "pronmetric checkpoint average RUNS/0/checkpoint RUNS/1/checkpoint --data PREPARED -o AVERAGE",
+    )
+
+
 def test_shares_nested_averages_and_commands_that_are_not_known() -> None:
     inner = {"average": [run(1), run(2)], "seed": 1, "share": 3.0, "weights": "cd"}
     old = {"seed": 7, "share": 1.0, "weights": "ef"}

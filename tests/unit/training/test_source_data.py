@@ -13,7 +13,7 @@ from pronmetric.data.collate import Example
 from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates
 from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.text.context import Source
-from pronmetric.training import source_data
+from pronmetric.training import people_text, source_data
 from pronmetric.training.batching import Step
 from pronmetric.training.examples import Corrupter
 from pronmetric.training.source_data import SourceData, SourceSteps, joined, translation, without_context
@@ -87,7 +87,7 @@ def test_a_text_that_people_judged_is_right_as_far_as_they_did_not_mark_it() -> 
         ],
         "mended": "",
     }
-    found = source_data.people_text(row, RNG, ENGLISH)
+    found = people_text.people_text(row, RNG, ENGLISH)
     spans = ((0, 3), (8, 10), (15, 18))
     assert found.example == Example("Ann came.", "She saw it and him.", spans, Source("S", ("A",)))
     assert found.right == (0.0, 0.5, 1.0) and found.labelled
@@ -98,7 +98,7 @@ def test_a_text_that_people_judged_is_right_as_far_as_they_did_not_mark_it() -> 
         "pronouns": [{"start": 0, "end": 3, "form": "she", "marked_by": ["a"]}],
         "source": "",
     }
-    of_one = source_data.people_text(alone, RNG, ENGLISH)
+    of_one = people_text.people_text(alone, RNG, ENGLISH)
     assert of_one.right == (0.0,) and of_one.example.source is None
 
 
@@ -117,9 +117,9 @@ def test_a_mark_of_one_of_several_raters_counts_little_on_a_form_of_style() -> N
         "unjudged": [],
         "mended": "",
     }
-    assert source_data.people_text(row, RNG, ENGLISH).right == (0.8, 0.5)
+    assert people_text.people_text(row, RNG, ENGLISH).right == (0.8, 0.5)
     both = [{**each, "marked_by": ["a", "b"]} for each in row["pronouns"]]  # type: ignore[attr-defined]
-    assert source_data.people_text({**row, "pronouns": both}, RNG, ENGLISH).right == (0.0, 0.0)
+    assert people_text.people_text({**row, "pronouns": both}, RNG, ENGLISH).right == (0.0, 0.0)
 
 
 def test_a_corrected_text_is_read_as_corrected_by_chance_unless_a_part_was_rewritten() -> None:
@@ -135,13 +135,13 @@ def test_a_corrected_text_is_read_as_corrected_by_chance_unless_a_part_was_rewri
         "unjudged": [],
         "mended": "She saw him.",
     }
-    read = [source_data.people_text(row, np.random.default_rng(seed), ENGLISH) for seed in range(40)]
+    read = [people_text.people_text(row, np.random.default_rng(seed), ENGLISH) for seed in range(40)]
     assert {(each.example.text, each.right, each.gaps) for each in read} == {
         ("saw it.", (0.0,), ("she", "", "")),
         ("She saw him.", (1.0, 1.0), ("", "", "", "")),
     }
     rewritten = {**row, "unjudged": [[0, 3]]}
-    texts = {source_data.people_text(rewritten, np.random.default_rng(seed), ENGLISH).example.text for seed in range(9)}
+    texts = {people_text.people_text(rewritten, np.random.default_rng(seed), ENGLISH).example.text for seed in range(9)}
     assert texts == {"saw it."}
 
 
@@ -158,7 +158,7 @@ def test_gaps_of_a_corrected_text_are_known_where_it_was_not_rewritten() -> None
         "unjudged": [[7, 7], [11, 21]],
         "mended": "",
     }
-    assert source_data.people_text(row, RNG, ENGLISH).gaps == ("she", "", None, None, None, "")
+    assert people_text.people_text(row, RNG, ENGLISH).gaps == ("she", "", None, None, None, "")
 
 
 def test_pronouns_without_a_counterpart_in_the_source_are_replaced_more_often() -> None:
@@ -205,8 +205,8 @@ def test_the_teacher_reads_only_what_is_learned_from_it(soft: float, hard: float
 
 def test_a_language_that_is_left_out_has_no_texts_that_people_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = Dataset.from_dict({"lp": ["et-en", "ru-en", "et-en"], "pronouns": [["she"], ["he"], []]})
-    monkeypatch.setattr(source_data.arrow, "read_manifest", lambda folder: {"splits": {"people_train": {}}})
-    monkeypatch.setattr(source_data.arrow, "read_people", lambda folder, split: rows)
+    monkeypatch.setattr(people_text.arrow, "read_manifest", lambda folder: {"splits": {"people_train": {}}})
+    monkeypatch.setattr(people_text.arrow, "read_people", lambda folder, split: rows)
     for without, left in ((None, ["et-en", "ru-en"]), (["ru"], ["et-en"])):
         data: Any = SimpleNamespace(folder="x", options=SimpleNamespace(people=0.5, without=without))
         assert SourceData._read_people(data)["lp"] == left
