@@ -320,6 +320,18 @@ def with_reader(
 
 
 @pytest.fixture(scope="session")
+def with_gaps(
+    tiny_checkpoint: Callable[..., Path],
+    unigram: PreTrainedTokenizerFast,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    """The same, its reader with a gap head."""
+    from tests.tools.source_readers import add_reader
+
+    return add_reader(tiny_checkpoint(pair_head=True), unigram, tmp_path_factory.mktemp("gaps") / "tiny", gaps=True)
+
+
+@pytest.fixture(scope="session")
 def tiny_checkpoint(
     tmp_path_factory: pytest.TempPathFactory,
     tiny_tokenizer: PreTrainedTokenizerFast,

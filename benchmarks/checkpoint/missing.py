@@ -10,27 +10,30 @@ number of missing pronouns. 50 % is chance. Intervals resample texts, since post
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks import pages
-from pronmetric.checkpoint import files
+from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.model_config import Model
+from pronmetric.data import arrow
 from pronmetric.data.collate import Example
 from pronmetric.errors import InputError
 from pronmetric.eval.calibration import Platt
 from pronmetric.eval.detection import roc_auc
-from pronmetric.eval.estimates import Estimate, bootstrap
+from pronmetric.eval.estimates import bootstrap
 from pronmetric.lab.human import people
+from pronmetric.lab.human.people_figures import DRAWS
 from pronmetric.pronouns.languages import Language
+from pronmetric.report.text import percent, table
 from pronmetric.schema import JudgedText
 from pronmetric.scoring.inference import PRECISIONS
 from pronmetric.text.context import Source, join
-from pronmetric.training.people_fit import gaps_of
-from pronmetric.training.source_data import missing_before
+from pronmetric.training.people_fit import gap_labels, gaps_of
 
 ALL = "all"
 
@@ -54,18 +57,12 @@ def label(
     forms: Sequence[str],
     language: Language,
 ) -> Iterator[Gaps]:
-    """The gaps of each text with a label; outputs: word numbers (gaps,) and numbers of the gap head (gaps, 1 + forms)."""
+    """The gaps of each text that have a label; outputs: as of `gaps_of`, whose forms are `forms`."""
     for text, (places, values) in zip(texts, outputs, strict=True):
-        inserted = [(gap.start, gap.form) for gap in text.gaps]
-        labels = missing_before(language.words(text.text), inserted, text.unjudged)
-        known = [k for k, place in enumerate(places.tolist()) if labels[place] is not None]
+        known = gap_labels(text, places.tolist(), language)
         likeliest = [forms[n] for n in values[:, 1:].argmax(1).tolist()]
-        yield Gaps(
-            text,
-            tuple(labels[places[k]] or "" for k in known),
-            values[known, 0],
-            tuple(likeliest[k] for k in known),
-        )
+        kept = [k for k, _ in known]
+        yield Gaps(text, tuple(form for _, form in known), values[kept, 0], tuple(likeliest[k] for k in kept))
 
 
 def measure(found: Sequence[Gaps], calibration: Platt) -> dict[str, dict[str, Any]]:
@@ -89,38 +86,64 @@ def _figures(found: Sequence[Gaps], calibration: Platt) -> dict[str, Any]:
         "texts_with_insertion": int(lacking.sum()),
         "gaps": len(missing),
         "insertions": int(missing.sum()),
-        "area_of_gaps": _record(bootstrap(lambda w: roc_auc(missing, logits, w), units)),
-        "area_of_texts": _record(bootstrap(lambda w: roc_auc(lacking, expected, w), list(range(len(found))))),
+        "area_of_gaps": bootstrap(lambda w: roc_auc(missing, logits, w), units, draws=DRAWS, seed=0),
+        "area_of_texts": bootstrap(lambda w: roc_auc(lacking, expected, w), range(len(found)), draws=DRAWS, seed=0),
         "form_is_likeliest": float(np.mean(same)) if same else None,
     }
 
 
-def _record(one: Estimate | None) -> dict[str, float] | None:
-    return None if one is None else {"value": one.value, "low": one.low, "high": one.high}
+def show(figures: Mapping[str, Mapping[str, Any]]) -> str:
+    """The figures in percent as a table."""
+    rows = [
+        [
+            name,
+            each["texts"],
+            each["gaps"],
+            each["insertions"],
+            percent(each["area_of_gaps"]),
+            percent(each["area_of_texts"]),
+            "-" if each["form_is_likeliest"] is None else f"{100 * each['form_is_likeliest']:.1f}",
+        ]
+        for name, each in figures.items()
+    ]
+    return table(["", "texts", "gaps", "insertions", "area of gaps", "area of texts", "form is the likeliest"], rows)
 
 
 def main() -> None:
-    """Command line."""
-    parser = pages.parser(__doc__)
-    parser.add_argument("--model", type=Path, required=True, help="checkpoint whose reader has a gap head")
-    parser.add_argument("--data", type=Path, required=True, help="prepared folder with people's judgements")
-    parser.add_argument("--split", default="people_test")
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--model", type=Path, required=True, metavar="FOLDER", help="checkpoint with a reader of sources"
+    )
+    parser.add_argument("--data", type=Path, required=True, metavar="PREPARED", help="folder of `prepare data.people`")
+    parser.add_argument("--split", choices=arrow.PEOPLE_SPLITS, default=arrow.PEOPLE_SPLITS[2])
     parser.add_argument("--precision", choices=sorted(PRECISIONS), default="bf16")
-    parser.add_argument("--out", type=Path, required=True)
-    args = parser.parse_args()
-    reader = files.load_reader(files.load(args.model), args.model)
+    parser.add_argument("--out", type=Path, metavar="FILE.json")
+    options = parser.parse_args()
+    folder = locate.reader_of(options.model)
+    if folder is None:
+        raise InputError("expected a checkpoint with a reader of sources", file=options.model)
+    reader = files.load_reader(folder, model=None)
     described = Model.read(reader.config)
     if described.gap_head is None or described.source is None or described.source.missing is None:
-        raise InputError("the reader of sources has no gap head", file=args.model)
-    texts = [text for text in people.read(args.data, args.split) if text.kind == "edits" and text.source]
-    examples = [_example(text) for text in texts]
+        raise InputError("this reader of sources does not find missing pronouns", file=folder)
+    texts = [text for text in people.read(options.data, options.split) if text.kind == "edits" and text.source]
     outputs = gaps_of(
-        reader.model, reader.collator, examples, dtype=PRECISIONS[args.precision], label="missing pronouns", whole=True
+        reader.model,
+        reader.collator,
+        [_example(text) for text in texts],
+        dtype=PRECISIONS[options.precision],
+        label="missing pronouns",
     )
-    found = list(label(texts, outputs, described.gap_head.forms, reader.language))
     missing = described.source.missing
+    found = list(label(texts, outputs, described.gap_head.forms, reader.language))
     figures = measure(found, Platt(missing.scale, missing.bias))
-    pages.write_json(args.out, {"model": str(args.model), "reader": reader.hash, "split": args.split, "sets": figures})
+    print(show(figures))
+    if options.out is not None:
+        content = {"split": options.split, "reader": reader.hash, "figures": pages.plain(figures)}
+        pages.write_page(
+            options.out.with_suffix(".md"), show(figures) + "\n", {**pages.origin("checkpoint.missing"), **content}
+        )
 
 
 def _example(text: JudgedText) -> Example:
@@ -129,4 +152,4 @@ def _example(text: JudgedText) -> Example:
 
 
 if __name__ == "__main__":
-    main()
+    pages.run(main)

@@ -213,15 +213,22 @@ def _labelled_gaps(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of all gaps with a label: whether a pronoun is missing, the logit, and the name of the set (gaps,)."""
     lacks, kept, names = list[bool](), list[float](), list[str]()
-    for text, (places, logits) in zip(texts, outputs, strict=True):
-        inserted = [(gap.start, gap.form) for gap in text.gaps]
-        labels = missing_before(language.words(text.text), inserted, text.unjudged)
-        for place, logit in zip(places.tolist(), logits.tolist(), strict=True):
-            if labels[place] is not None:
-                lacks.append(bool(labels[place]))
-                kept.append(logit)
-                names.append(_name(text))
+    for text, (places, values) in zip(texts, outputs, strict=True):
+        for k, form in gap_labels(text, places.tolist(), language):
+            lacks.append(bool(form))
+            kept.append(float(values[k, 0]))
+            names.append(_name(text))
     return np.array(lacks, dtype=float), np.array(kept), np.array(names, dtype=str)
+
+
+def gap_labels(text: JudgedText, places: Sequence[int], language: Language) -> list[tuple[int, str]]:
+    """The numbers of the gaps with a label, and the form that a person put there, "" for none.
+
+    places: of each gap, the number of the word after it.
+    """
+    inserted = [(gap.start, gap.form) for gap in text.gaps]
+    labels = missing_before(language.words(text.text), inserted, text.unjudged)
+    return [(k, form) for k, place in enumerate(places) if (form := labels[place]) is not None]
 
 
 def _name(text: JudgedText) -> str:
@@ -240,13 +247,13 @@ def _example(text: JudgedText, forms: frozenset[str]) -> tuple[Example, np.ndarr
 def gaps_of(
     scorer: PronounScorer, collator: Collator, examples: Sequence[Example], *, dtype: torch.dtype, label: str | None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For each example the numbers of the words after its gaps, and the logits that a pronoun is missing (gaps,)."""
+    """For each example the numbers of the words after its gaps (gaps,), and the gap head's (gaps, 1 + forms)."""
     device = next(scorer.parameters()).device
     fast = for_inference(scorer.eval(), dtype)
     found: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in examples]
     parts = list(cut_batches(collator.encode(examples), pieces=PIECES))
     for part in parts if label is None else progress(parts, label=label, total=len(parts), unit="batches"):
-        outputs = fast(collator.pad(part).to(device)).gaps[..., 0].cpu().numpy()
+        outputs = fast(collator.pad(part).to(device)).gaps.cpu().numpy()
         for row, line in zip(part, outputs, strict=True):
             if row.gaps is not None:
                 found[row.example].append((row.gaps, line[row.gap_word]))

@@ -27,7 +27,7 @@ from pronmetric.text.context import Source, Text
 from pronmetric.training import source_mixing
 from pronmetric.training.batches import Labeller
 from pronmetric.training.pair_scorer import PairScorer
-from tests.tools.source_readers import MISSING, SHAPE, add_reader
+from tests.tools.source_readers import MISSING, SHAPE
 
 Checkpoints = Callable[..., Path]
 OUTPUT = ["He has seen his sister.", "It rains.", "She sleeps."]
@@ -153,14 +153,6 @@ def test_a_copy_has_the_reader_and_a_reader_of_other_weights_is_refused(
         other.predict(records(True))
     with pytest.raises(PronmetricError, match="a reader of sources scores nothing by itself"):
         PronounMetric.from_pretrained(with_reader / locate.READER, gpus=0)
-
-
-@pytest.fixture(scope="module")
-def with_gaps(
-    tiny_checkpoint: Checkpoints, unigram: PreTrainedTokenizerFast, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """A checkpoint with a reader of sources that has a gap head."""
-    return add_reader(tiny_checkpoint(pair_head=True), unigram, tmp_path_factory.mktemp("gaps") / "tiny", gaps=True)
 
 
 @pytest.mark.parametrize("text", ["He has seen his sister.", "Has seen the sister.", "It rained. " * 40])
