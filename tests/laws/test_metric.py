@@ -63,7 +63,7 @@ def test_the_word_attended_to_most_is_that_of_the_attention(
     plain, found = list(metric.stream(texts)), list(metric.stream(texts, attended=True))
     close([segment.score for segment in plain], [segment.score for segment in found])
     assert all(segment.attended is None for segment in plain)
-    for (context, text, _), segment, looks in zip(texts, found, metric.attention(texts), strict=True):
+    for (context, text, *_), segment, looks in zip(texts, found, metric.attention(texts), strict=True):
         starts = [word.start - len(context) for word in words(context)] + [word.start for word in words(text)]
         names = [word.text for word in (*words(context), *words(text))]
         for look, attended in zip(looks, segment.attended or (), strict=True):
