@@ -125,6 +125,9 @@ def _share(value: Mapping[str, Any]) -> str:
 
 
 def _interval(value: Mapping[str, Any], *, scale: float = 1) -> str:
+    """A figure with its interval; "-" for a correlation of equal differences."""
+    if value["value"] is None:
+        return "-"
     digits = 1 if scale == 100 else 3
     text = f"{scale * value['value']:+.{digits}f}"
     if value["low"] is None:
