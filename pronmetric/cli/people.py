@@ -80,8 +80,8 @@ def require_probabilities(config: Mapping[str, Any]) -> None:
 def measure(task: Measurement, context: str, note: Notes) -> tuple[str, dict[str, object]]:
     """Score the texts, write the plot; the tables to print, and the figures for JSON."""
     texts = judged.to_score(task.judged, context)
-    for name, pairs in people.sources(task.judged).items():
-        note_sources(f"{task.title}, {name}", pairs, task.model, note, strict=False)
+    for part, sources in people.sources(task.judged).items():
+        note_sources(f"{task.title}, {part}", sources, task.model, note, strict=False)
     scoring = ScoringRun(task.model, task.out, note)
     bare = [text._replace(source=None) for text in texts] if task.wish.also_no_source else []
     with scoring.progress(len(texts) + len(bare)):

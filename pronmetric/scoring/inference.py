@@ -228,6 +228,7 @@ class Inference:
             for key in list(islice(known, max(0, len(known) - (_REMEMBERED if cache else 0)))):
                 del known[key]
 
+        counted_language = None if self.source is None else self.source.language
         for number, (context, text, source, speaker) in enumerate(texts):
             check_segment(text, file="text", line=number + 1)
             words = self.language.words(text)
@@ -241,7 +242,7 @@ class Inference:
                 new[key] = Example(context, text, [(p.start, p.end) for p in found], own)
             to_read = item = None
             if source is not None and self._load_reader is not None and source.text.strip():
-                source = source._replace(language=source.language or (self.source and self.source.language))
+                source = source._replace(language=source.language or counted_language)
                 example = Example(context, text, tuple((p.start, p.end) for p in found), source)
                 to_read = example if self._reader.reads(example) else None
                 if not variants:

@@ -318,7 +318,7 @@ class LanguageModel:
         Raises:
             InputError: a text with its context is longer than the model reads.
         """
-        pairs = [(context, f" {text}" if context else text) for context, text, _ in texts]
+        pairs = [(one.context, f" {one.text}" if one.context else one.text) for one in texts]
         distinct = list(dict.fromkeys(pairs))
         if (found := self.model.find_too_long(distinct)) is not None:
             number, pieces = found
