@@ -76,18 +76,21 @@ gaps into which a post-editor put a pronoun; 50 is chance. The weights of the so
 
 Accuracy in percent with the source, on {mended} pairs of a post-edited text with its pronouns mended and the text, and
 on {marked} pairs of two systems' translations, in one of which raters marked fewer pronouns; by whether the better text
-has more, as many or fewer pronouns.{_preferred(source)} With a source `{source.decision}` decides.
+has more, as many or fewer pronouns. With a source `{source.decision}` decides.{_preferred(source)}
 
 {table(["", *decision], lines)}"""
 
 
 def _preferred(source: SourceReader) -> str:
+    """How the preference with a source is made; "" where it was not fitted on the pairs."""
     by = source.judged
     if by is None:
         return ""
-    return f""" With a source, the preference is {by.own:.2f} times that of the pair head, plus {by.logit:.2f} times the
-mean logit, plus {by.missing:.2f} times the expected missing pronouns; of a text without a pronoun, {by.empty:.2f} plus
-the last. These weights were fitted on the pairs; each accuracy is of weights that were fitted on other documents."""
+    return f"""
+
+The preference with a source is {by.own:.3f} x that of the pair head + {by.logit:.3f} x the mean logit of the pronouns
+{by.missing:+.3f} x the expected number of missing pronouns; without a pronoun in the text, {by.empty:.3f} in place of the
+first two. The weights were fitted on these pairs; each accuracy is of weights that were fitted on other documents."""
 
 
 def _held_out(figures: Mapping[str, float], source: SourceReader) -> str:
