@@ -42,3 +42,13 @@ def test_figures_of_held_out_documents() -> None:
 )
 def test_where_the_source_counts_nothing_the_card_says_so(source: dict[str, Any], where: str) -> None:
     assert f"In {where} they are lower with the source, which therefore does not affect scores there." in made(**source)
+
+
+def test_the_card_tells_how_the_preference_with_a_source_is_made() -> None:
+    judged = {"own": 0.5, "logit": 0.25, "missing": -2.0, "empty": 0.75}
+    given = {"context": 64, "before": 64, "languages": ["de"], "model": "12345678", "preference": 1.0}
+    given |= {"in_context": MIXING, "alone": MIXING, "judged": judged, "decision": "preference"}
+    pairs = {"decision": {"preference": {"mended, more": 0.5}}, "decision_pairs": {"mended": 40, "marked": 2}}
+    said = card({"source": given, "training": {"figures": FIGURES, **pairs}}, weights="87654321")
+    assert "is 0.500 x that of the pair head + 0.250 x the mean logit of the pronouns\n-2.000 x the expected" in said
+    assert "0.750 in place of" in said and "is 0.500 x" not in made()
