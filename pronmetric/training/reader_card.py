@@ -90,7 +90,7 @@ def _preferred(source: SourceReader) -> str:
 
 The preference with a source is {by.own:.3f} x that of the pair head + {by.logit:.3f} x the mean logit of the pronouns
 {by.missing:+.3f} x the expected number of missing pronouns; without a pronoun in the text, {by.empty:.3f} in place of
-the first two. The weights were fitted on these pairs; each accuracy is of weights that were fitted on other documents."""
+the first two. The weights were fitted on these pairs; each accuracy is of weights fitted on other documents."""
 
 
 def _held_out(figures: Mapping[str, float], source: SourceReader) -> str:
