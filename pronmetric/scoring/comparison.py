@@ -41,8 +41,8 @@ class Decision(NamedTuple):
 class Outcome(NamedTuple):
     """Two whole systems; differences are A minus B, of what decides in its unit (`SYSTEM_UNITS`).
 
-    wins, ties, losses: segments in which A is better, equal within the tie threshold, worse. one_sided: segments in
-    which one side alone has pronouns; unscored: in which neither has. p_randomisation: two-sided, of
+    wins, ties, losses: segments in which A is better, equal within the tie threshold, worse. one_sided: segments
+    that are not compared, as one side alone has pronouns; unscored: as neither has. p_randomisation: two-sided, of
     approximate randomisation, the test to trust. interval: 95 % of the difference, of Student's t; p_t: two-sided, of
     its test, below 0.05 exactly if the interval excludes 0. All None with fewer than four documents or segments.
     """
@@ -82,7 +82,7 @@ class PairwiseComparison:
         self.b.add(b, doc)
         decision = decide(a, b, tie=self.tie, by=self.by)
         self.seen[decision.better] += 1
-        self.unscored += not a.pronouns and not b.pronouns
+        self.unscored += decision.better is None and not a.pronouns and not b.pronouns
         return decision
 
     def outcome(self, *, seed: int, resamples: int = RESAMPLES) -> Outcome:

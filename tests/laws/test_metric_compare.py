@@ -165,6 +165,15 @@ def test_a_comparison_counts_every_segment_once() -> None:
     assert (found.resampled, found.units) == ("documents", 3)
 
 
+def test_texts_without_pronouns_are_compared_by_their_preferences() -> None:
+    comparison = PairwiseComparison(tie=0.01, by="preference")
+    comparison.add(segment()._replace(preference=1.0), segment()._replace(preference=0.5))
+    comparison.add(segment(("he", 0.5))._replace(preference=0.0), segment()._replace(preference=0.5))
+    comparison.add(segment(), segment())
+    found = comparison.outcome(seed=0)
+    assert (found.wins, found.losses, found.ties, found.one_sided, found.unscored) == (1, 1, 0, 0, 1)
+
+
 def test_average_needs_the_same_pronouns() -> None:
     found = average(segment(("he", 0.2), ("it", 0.4)), segment(("he", 0.4), ("it", 0.8)))
     assert found.score == pytest.approx(0.45)
