@@ -92,7 +92,11 @@ def _choose(pairs: Sequence[Compared]) -> Choice:
 
 
 def fit_preference(pairs: Sequence[Compared]) -> Judged:
-    """The weights of the preference by logistic regression of which text of a pair is better; groups weigh the same."""
+    """The weights of the preference by logistic regression of which text of a pair is better; groups weigh the same.
+
+    own + logit is 1, so that the number keeps about the scale of the pair head's, whose tie threshold it has; with both
+    0, the weights are as they were fitted.
+    """
     differences = np.array([_features(pair.better) - _features(pair.worse) for pair in pairs])
     groups = [pair.group for pair in pairs]
     shares = np.array([1 / (groups.count(group) * len(set(groups))) for group in groups])
@@ -107,7 +111,9 @@ def fit_preference(pairs: Sequence[Compared]) -> Judged:
         return float(value), wrong @ scaled + 2 * RIDGE * weights
 
     found = minimize(loss, np.zeros(len(_BOUNDS)), jac=True, bounds=list(_BOUNDS.values()), method="L-BFGS-B")
-    return Judged(**dict(zip(_BOUNDS, (found.x / scale).tolist(), strict=True)))
+    weights = dict(zip(_BOUNDS, (found.x / scale).tolist(), strict=True))
+    unit = weights["own"] + weights["logit"] or 1.0
+    return Judged(**{name: value / unit for name, value in weights.items()})
 
 
 def _features(score: SegmentScore) -> np.ndarray:

@@ -95,10 +95,11 @@ def test_the_preference_is_fitted_on_pairs_of_other_documents_and_may_decide() -
 
 def test_groups_of_pairs_weigh_the_same_in_the_fit_of_the_preference() -> None:
     for_it = [compared(preferred(1.0, 0.5), preferred(0.0, 0.5))]
-    against = [compared(preferred(1.0, 0.5), preferred(1.5, 0.5, 0.5))]
+    against = [compared(preferred(1.0, 0.5, missing=0.2), preferred(1.5, 0.5, 0.5, missing=1.0))]
     often = people_decision.fit_preference(for_it + 50 * against)
     once = people_decision.fit_preference(for_it + against)
-    assert often.own == pytest.approx(once.own, rel=1e-3) and once.own > 0
+    assert often.missing == pytest.approx(once.missing, rel=1e-3) and once.missing < 0
+    assert once.own + once.logit == pytest.approx(1)
 
 
 def test_a_preference_joins_the_logit_and_the_missing_pronouns() -> None:
