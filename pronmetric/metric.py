@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from pronmetric.alignment.counts import files as source_files
 from pronmetric.alignment.counts.table import CountTable
-from pronmetric.alignment.parallel import check_sources, pairs_of
+from pronmetric.alignment.parallel import check_sources, given_pairs
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.config import (
     PAIR_HEAD,
@@ -281,7 +281,7 @@ class PronounMetric:
         """
         texts = self._texts(records)
         batch_size, docs = _checked_batch_size(batch_size), _checked_docs(docs, len(texts))
-        self._warn_of_sources("records", pairs_of(texts))
+        self._warn_of_sources("records", given_pairs(texts))
         counts = Counts()
         with tqdm(total=len(texts), unit=" texts", disable=not progress) as bar:
             segments = tuple(self.stream(texts, batch_size=batch_size, counts=counts, advance=bar.update))
@@ -426,8 +426,8 @@ class PronounMetric:
             raise PronmetricError(f"expected as many records of b as of a, got {len(left)} and {len(right)}")
         batch_size, docs = _checked_batch_size(batch_size), _checked_docs(docs, len(left))
         seed = _seed(seed)
-        self._warn_of_sources("records of a", pairs_of(left))
-        self._warn_of_sources("records of b", pairs_of(right))
+        self._warn_of_sources("records of a", given_pairs(left))
+        self._warn_of_sources("records of b", given_pairs(right))
         units: Sequence[Hashable] = [None] * len(left) if docs is None else docs
         sourced = any(text.source is not None for text in (*left, *right))
         compared, counts = self._comparison(by, tie, sourced=sourced), Counts()

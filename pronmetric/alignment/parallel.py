@@ -115,6 +115,11 @@ def pairs_of(texts: Iterable[Text]) -> Iterator[tuple[str | None, str]]:
     return ((None if text.source is None else text.source.text, text.text) for text in texts)
 
 
+def given_pairs(texts: Iterable[Text]) -> Iterator[tuple[str, str]]:
+    """The source and the text of each text that has a source, be it empty."""
+    return ((text.source.text, text.text) for text in texts if text.source is not None)
+
+
 def compare_orders(sources: Sequence[str], texts: Sequence[str]) -> Order:
     """How alike as many sources and texts, at least 10 not empty, are in their own order, and in others."""
     lines = [[_features(line) for line in side] for side in (sources, texts)]

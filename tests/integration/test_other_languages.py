@@ -20,6 +20,7 @@ from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli.main import main
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.languages import language
+from tests.tools.source_readers import let_the_source_count
 
 CITIES = "Köln Graz Bern Lyon Nantes Oslo Turin Porto Malmö Basel Gent Riga".split()
 PLACES = "北京 上海 南京 广州 西安 成都 武汉 天津 重庆 杭州 苏州 青岛".split()
@@ -223,8 +224,9 @@ def test_a_reader_of_sources_is_trained_on_translations_out_of_english(
     assert {"development/source_en", "development/source_third", "development/mixed"} <= figures.keys()
     files, sources = files_of(chain, tmp_path), tmp_path / "src.en"
     sources.write_text("".join(f"{line}\n" for line in chain.lines.source), encoding="utf-8")
-    model = ["--model", str(tmp_path / "run" / "checkpoint"), "--gpus", "0"]
-    assert main(["score", "-t", files["fair"], "-s", str(sources), *model]) == 0
+    made = tmp_path / "run" / "checkpoint"
+    let_the_source_count(made)
+    assert main(["score", "-t", files["fair"], "-s", str(sources), "--model", str(made), "--gpus", "0"]) == 0
     said = capsys.readouterr().err
     assert f"|language:{chain.code}|" in said and "|source:reader-" in said
 

@@ -27,7 +27,7 @@ from pronmetric.text.context import Source, Text
 from pronmetric.training import source_mixing
 from pronmetric.training.batches import Labeller
 from pronmetric.training.pair_scorer import PairScorer
-from tests.tools.source_readers import MISSING, SHAPE
+from tests.tools.source_readers import MISSING, SHAPE, let_the_source_count
 
 Checkpoints = Callable[..., Path]
 OUTPUT = ["He has seen his sister.", "It rains.", "She sleeps."]
@@ -363,6 +363,7 @@ def test_a_reader_is_trained_for_a_checkpoint_and_scores(
     assert described.model == files.load(model).hash and config["encoder"]["vocab_size"] == config["encoder"]["pieces"]
     assert config["encoder"]["pieces"] == 300 and (made / locate.READER / "model.safetensors.index.json").is_file()
     assert "| with the source |" in (made / locate.READER / locate.CARD).read_text(encoding="utf-8")
+    let_the_source_count(made)
     assert main(["score", "-t", "a", "-s", "s", "--model", str(made), "--gpus", "0"]) == 0
     assert "|source:reader-" in capsys.readouterr().err
     assert "teacher" not in config["training"]
@@ -392,6 +393,7 @@ def test_a_reader_is_trained_for_a_checkpoint_and_scores(
     )
     again = yaml.safe_load((rounded / locate.READER / locate.CONFIG).read_text(encoding="utf-8"))["source"]
     assert again["model"] == files.load(rounded).hash != described.model
+    let_the_source_count(rounded)
     assert main(["score", "-t", "a", "-s", "s", "--model", str(rounded), "--gpus", "0"]) == 0
     assert "|source:reader-" in capsys.readouterr().err
     # as after further training: the reader is for other weights

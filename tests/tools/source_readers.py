@@ -118,3 +118,11 @@ def add_reader(base: Path, tokenizer: PreTrainedTokenizerFast, folder: Path, *, 
                 parameter.data.normal_(std=0.3)
     files.save(folder / locate.READER, model, Subwords(tokenizer), config, half=False)
     return folder
+
+
+def let_the_source_count(checkpoint: Path) -> None:
+    """Give a reader that was trained for a moment a weight, where none was fitted: it may know nothing."""
+    folder = checkpoint / locate.READER
+    config = dict(files.load(folder).config)
+    weights = Mixing(model=1.0, reader=0.5, bias=0.0).model_dump()
+    files.write_config(folder, {**config, "source": {**config["source"], "in_context": weights, "alone": weights}})

@@ -202,6 +202,7 @@ def test_runs_on_the_study_set_are_counted(tmp_path: Path) -> None:
         study.check_log(tmp_path / "log.md")
 
 
+@pytest.mark.filterwarnings("ignore:records. the source is the same line")
 def test_people_and_the_papers_tables(
     run: Run, with_reader: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
