@@ -26,7 +26,7 @@ from torch import nn
 from pronmetric.alignment.counts.table import Counted, CountTable, Item
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint.files import Checkpoint
-from pronmetric.checkpoint.model_config import Judged, Mixing, Mixings, Model
+from pronmetric.checkpoint.model_config import Mixing, Mixings, Model
 from pronmetric.data.collate import Collator, Encoded, Example, cut_batches, word_of_pieces
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import Platt, logit
@@ -36,6 +36,7 @@ from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.languages import Language
+from pronmetric.scoring.preference import LEAST, prefer
 from pronmetric.scoring.score import (
     LISTED,
     MOST,
@@ -59,7 +60,6 @@ BATCH_PIECES = 32  # pieces per text of `batch_size`
 _WINDOW = 2048  # distinct texts with a pronoun that are sorted by length together
 _ATTENTION_WINDOW = 256  # texts whose attention is in memory together
 _REMEMBERED = 2**17  # distinct texts whose scores are cached
-_LEAST = 1e-7  # of a probability, where logits are compared
 _MARK = np.iinfo(np.int64).min  # the start of what is no word
 NOWHERE = Word("", -1, -1)
 Result = TypeVar("Result")
@@ -394,7 +394,7 @@ class Inference:
             return self._reader.prefer(segment)
         own = [p.score for p in segment.pronouns]
         values = _mix(mixing, own, reading.logits)
-        changes = logit(values, floor=_LEAST) - logit(own, floor=_LEAST)
+        changes = logit(values, floor=LEAST) - logit(own, floor=LEAST)
         evidence = np.clip(mixing.reader * reading.logits.astype(np.float64), -MOST, MOST).tolist()
         scores = tuple(
             p._replace(score=value, probability=value, evidence=Evidence(said, *word))
@@ -514,25 +514,9 @@ def _with_missing(segment: SegmentScore, words: Sequence[Word], found: _Missing)
     return segment._replace(missing=fsum(found.probabilities), gaps=tuple(gaps))
 
 
-def prefer(segment: SegmentScore, by: Judged) -> SegmentScore:
-    """A segment with another preference; as it is if it has pronouns and no preference."""
-    if segment.preference is not None:
-        value = by.own * segment.preference + by.logit * mean_logit(segment)
-    elif not segment.pronouns:
-        value = by.empty
-    else:
-        return segment
-    return segment._replace(preference=value + by.missing * (segment.missing or 0.0))
-
-
-def mean_logit(segment: SegmentScore) -> float:
-    """The mean logit of the pronouns of a text that has one."""
-    return float(logit([p.score for p in segment.pronouns], floor=_LEAST).mean())
-
-
 def _mix(by: Mixing, own: Sequence[float], read: np.ndarray) -> list[float]:
     """The probabilities of pronouns, from those of the model and the logits of the reader."""
-    both = by.model * logit(own, floor=_LEAST) + by.reader * read.astype(np.float64) + by.bias
+    both = by.model * logit(own, floor=LEAST) + by.reader * read.astype(np.float64) + by.bias
     return (1 / (1 + np.exp(-both))).tolist()
 
 

@@ -12,8 +12,8 @@ from pronmetric.text.entry import Entry
 
 CONTEXT_SIZE = 2
 SOURCE_CONTEXT = 5  # number of previous source sentences that are used
-# The kinds of context of a text.
 _BREAKS = {"\t": "a tab", "\n": "a line break", "\r": "a line break"}
+# The kinds of context of a text.
 COMMON, RESPECTIVE, NONE, CROSSED, GIVEN = "common", "respective", "none", "crossed", "given"
 
 
@@ -103,8 +103,8 @@ def text_of(
 
     `context` may be missing, null or empty: the text then has no context. "speaker", who says the text, and
     "context_speakers", a list with the speaker of each sentence of "context", are optional; null and "" are unknown
-    speakers. `with_source`: the record must have "source"
-    too; "source_context", a list like "context", is optional. None: it may have one, which may be null.
+    speakers. `with_source`: the record must have "source" too; "source_context", a list like "context", is optional.
+    None: it may have one, which may be null.
 
     Raises:
         InputError: with `file` and `line`, where the record is no mapping, a key is missing, a value has
@@ -207,9 +207,10 @@ def previous(
     >>> list(previous(["A.", "B.", "C.", "D."], ["x", "x", "x", "y"]))
     ['', 'A.', 'A. B.', '']
     """
-    history, lines = History(size=size), list(lines)
-    columns = ([None] * len(lines) if column is None else column for column in (docs, speakers))
-    return (history.context(line, doc, speaker) for line, doc, speaker in zip(lines, *columns, strict=True))
+    given = {name: column for name, column in (("doc", docs), ("speaker", speakers)) if column is not None}
+    history = History(size=size)
+    for line, *values in zip(lines, *given.values(), strict=True):
+        yield history.context(line, **dict(zip(given, values, strict=True)))
 
 
 def in_context(

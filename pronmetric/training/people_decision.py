@@ -21,8 +21,8 @@ from pronmetric.eval.decision import DECISIONS
 from pronmetric.metric import PronounMetric
 from pronmetric.output.progress import progress
 from pronmetric.scoring import judged
-from pronmetric.scoring.inference import mean_logit, prefer
 from pronmetric.scoring.judged import MARKED, MENDED
+from pronmetric.scoring.preference import mean_logit, prefer
 from pronmetric.scoring.score import SegmentScore
 
 COUNTS = {"more": 1, "as many": 0, "fewer": -1}  # pronouns of the better text, and the sign of the difference

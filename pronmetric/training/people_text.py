@@ -99,7 +99,7 @@ def people_text(row: Mapping[str, Any], rng: np.random.Generator, language: Lang
 def share_right(pronoun: Mapping[str, Any], raters: int) -> float:
     """That a pronoun is right that so many raters judged, from 0 to 1 (see `people_text`)."""
     marks = len(pronoun["marked_by"])
-    if marks and raters > 1 and marks == 1:
+    if marks == 1 and raters > 1:
         return STYLE if pronoun["form"] in OF_STYLE else ONE_RATER
     return 0.0 if marks else 1.0
 

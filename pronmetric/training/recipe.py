@@ -18,10 +18,7 @@ import yaml
 from pronmetric.settings import removed
 
 PREPARED = "PREPARED"
-STAGES, STAGE = (
-    "stages",
-    "stage",
-)  # the keys of the stages that made a checkpoint, and of that it is of, if not the last
+STAGES, STAGE = "stages", "stage"  # the keys of the stages that made a checkpoint; of its own, if not the last
 ROUNDED = "rounded"  # the key of a checkpoint's record of training that says how its weights were rounded
 _CONF = "pronmetric.conf"
 _FOLDERS = {

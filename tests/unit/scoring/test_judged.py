@@ -9,8 +9,8 @@ import pytest
 from pronmetric.checkpoint.model_config import Judged
 from pronmetric.schema import JudgedGap, JudgedPronoun, JudgedText
 from pronmetric.scoring import judged
-from pronmetric.scoring.inference import prefer
 from pronmetric.scoring.judged import MARKED, MENDED, Pair
+from pronmetric.scoring.preference import prefer
 from pronmetric.scoring.score import PronounScore, SegmentScore
 from pronmetric.text.context import Source
 from pronmetric.training import people_decision

@@ -114,6 +114,13 @@ def test_gaps_are_calibrated_at_their_own_rate() -> None:
     assert people_fit._calibration(logits, np.zeros(3000)) is None
 
 
+@pytest.mark.parametrize(("insertions", "enough"), [(9, False), (10, True)])
+def test_gaps_are_calibrated_from_ten_insertions_on(insertions: int, enough: bool) -> None:
+    missing = np.array([1.0] * insertions + [0.0] * 90)
+    logits = np.tile([0.0, 1.0, -1.0], 40)[: len(missing)] + missing
+    assert (people_fit._calibration(logits, missing) is not None) == enough
+
+
 def test_areas_by_set_and_of_all() -> None:
     sets = np.array(["a", "a", "b", "b"])
     found = people_fit._areas("model", sets, np.array([1.0, 0.5, 1.0, 1.0]), np.array([1.0, -1.0, 0.0, 2.0]))
