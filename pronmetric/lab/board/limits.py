@@ -70,8 +70,8 @@ def section(
         *_human(agreement),
         *_uses(boards, uses),
         decides(decision),
-        f"{_contexts(boards, context_size)} The source is not read: a pronoun that fits the context and contradicts "
-        "the source can have a high score.",
+        f"{_contexts(boards, context_size)} The source counts where a test set has one and the checkpoint a reader of "
+        "sources; elsewhere a pronoun that fits the context and contradicts the source can have a high score.",
         "Test sets are different texts. Compare systems of one test set; a change from year to year shows the texts "
         "as much as the systems.",
         f"Clusters are those of pairwise tests at p &lt; {ALPHA:g}, not corrected for the number of pairs.",
