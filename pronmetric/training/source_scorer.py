@@ -16,11 +16,12 @@ from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.model_config import Model, SourceRows, Target
 from pronmetric.data.collate import Collator
 from pronmetric.data.pieces import Pieces
+from pronmetric.errors import InputError
 from pronmetric.eval.calibration import fit_sum
 from pronmetric.nn.head import LogitHead
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.targets import AtomicFile
-from pronmetric.training import run
+from pronmetric.training import people_text, run
 from pronmetric.training.calibrate import FEWEST, Fit, logits_of, natural_rate
 from pronmetric.training.fit import EXPORT, prepare_process
 from pronmetric.training.prepared import Folder, Prepared, check_language
@@ -30,7 +31,7 @@ from pronmetric.training.settings import Train
 from pronmetric.training.several_sources import SeveralSources
 from pronmetric.training.source_data import WITH_SOURCE, WITHOUT, Development, SourceData, without_source
 from pronmetric.training.source_mixing import areas
-from pronmetric.training.source_reader import fit_reader, make_collator
+from pronmetric.training.source_reader import fit_reader, gap_head, make_collator
 from pronmetric.version import __version__
 
 
@@ -54,7 +55,13 @@ def train(
     folders = Folder.of_languages(map(Path, settings.data.folders))
     for each in folders:
         check_language(settings, each.prepared.language)
+    if options.people and not any(people_text.SPLIT in each.manifest["splits"] for each in folders):
+        raise InputError(
+            "no texts that people judged in data.dir=: prepare one of the languages with data.people, or set "
+            "source.people=0"
+        )
     kept, known = checked_run(settings), folders[0].prepared
+    gaps = gap_head(options, [each.prepared for each in folders], dropout=settings.pronoun_head.dropout)
     teacher = load_teacher(settings, known)
     with prepare_process(settings.trainer, seed=settings.seed):
 
@@ -62,21 +69,22 @@ def train(
             return SeveralSources(
                 [
                     SourceData(
-                        _with_folder(settings, each.path),
+                        _with_folder(settings, each),
                         make_collator(options, pieces, max_pieces, each.prepared),
                         prepared=each.prepared,
                         required_sources=required_sources,
                         teacher=None if teacher is None else teacher.collator,
+                        gap_forms=None if gaps is None else gaps.forms,
                     )
                     for each in folders
                 ]
             )
 
-        trained = fit_reader(settings, open_data, kept=kept, teacher=teacher, note=note)
+        trained = fit_reader(settings, open_data, kept=kept, teacher=teacher, note=note, gaps=gaps)
         if trained is None:
             return None
         rows = SourceRows(context=options.context, before=options.before, languages=list(trained.data.languages))
-        described = run.describe(settings, trained.start, trained.data.collator, known)
+        described = run.describe(settings, trained.start, trained.data.collator, known, gaps)
         record = {
             "version": __version__,
             **run.training_record(settings, trained.initial, trained.best, overrides=overrides, teacher=teacher),
@@ -156,9 +164,17 @@ def finish(
     return Result(out, digest, figures, None)
 
 
-def _with_folder(settings: Train, folder: Path) -> Train:
-    """The settings for one of the folders."""
-    return settings.model_copy(update={"data": settings.data.model_copy(update={"dir": str(folder)})})
+def _with_folder(settings: Train, folder: Folder) -> Train:
+    """The settings for one of the folders: without texts that people judged if it alone has none."""
+    assert settings.source is not None
+    several = len(settings.data.folders) > 1 and people_text.SPLIT not in folder.manifest["splits"]
+    people = 0.0 if several else settings.source.people
+    return settings.model_copy(
+        update={
+            "data": settings.data.model_copy(update={"dir": str(folder.path)}),
+            "source": settings.source.model_copy(update={"people": people}),
+        }
+    )
 
 
 def judge(
