@@ -248,9 +248,7 @@ class Model(Settings):
         if self.missing is not None and (self.gap_head is None or self.reads_source is None):
             raise InputError("missing: expected no such key without a gap head in a scorer that reads sources itself")
         if self.judged is not None and (self.reads_source is None or self.pair_head is not None):
-            raise InputError(
-                "judged: expected a scorer that reads sources itself and has no pair head"
-            )
+            raise InputError("judged: expected a scorer that reads sources itself and has no pair head")
         for key in ("languages", "calibration", "reads_source"):
             if getattr(self, key) is not None and kind not in WITH_PROBABILITIES:
                 raise InputError(f"{key}: expected no such key with head {kind}, which gives no probabilities")
