@@ -241,10 +241,8 @@ def test_what_does_not_fit_is_refused(
 
 
 @pytest.fixture(scope="module")
-def judging(
-    prepared: dict[str, Path], encoder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, dict[str, Path]]:
-    """A scorer that learnt what post-editors changed in German, and its prepared folders.
+def judging(prepared: dict[str, Path], encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A scorer that learnt what post-editors changed in German.
 
     So short a training may leave the gap head without an order: its calibration in German is a given one.
     """
@@ -272,13 +270,13 @@ def judging(
     config = checkpoint_config.read(out / "checkpoint" / locate.CONFIG)
     config["languages"][0]["missing"] = {"scale": 1.0, "bias": 0.0}
     files.write_config(out / "checkpoint", config)
-    return out / "checkpoint", folders
+    return out / "checkpoint"
 
 
 def test_what_people_changed_calibrates_finds_missing_pronouns_and_decides(
-    judging: tuple[Path, dict[str, Path]],
+    judging: Path,
 ) -> None:
-    made, _ = judging
+    made = judging
     config = checkpoint_config.read(made / locate.CONFIG)
     de, cs = config["languages"]
     assert "missing" not in cs
@@ -299,8 +297,8 @@ def test_what_people_changed_calibrates_finds_missing_pronouns_and_decides(
     assert next(czech.stream([Text("", lines_of("cs")[0][1], Source("She gave it.", ()))])).missing is None
 
 
-def test_missing_pronouns_do_not_depend_on_the_batch(judging: tuple[Path, dict[str, Path]]) -> None:
-    made, _ = judging
+def test_missing_pronouns_do_not_depend_on_the_batch(judging: Path) -> None:
+    made = judging
     metric = PronounMetric.from_pretrained(made, lang="de", gpus=0)
     texts = [Text("", translated, Source(original, ())) for original, translated in lines_of("de")[:6]]
     together = list(metric.stream(texts))
@@ -309,8 +307,8 @@ def test_missing_pronouns_do_not_depend_on_the_batch(judging: tuple[Path, dict[s
         assert alone.missing == pytest.approx(found.missing, abs=1e-5)
 
 
-def test_a_missing_form_is_one_of_the_target_language(judging: tuple[Path, dict[str, Path]]) -> None:
-    made, folders = judging
+def test_a_missing_form_is_one_of_the_target_language(judging: Path) -> None:
+    made = judging
     forms = files.load(made).config["gap_head"]["forms"]
     assert set(forms) >= {*language("de").forms, *language("cs").forms}
     metric = PronounMetric.from_pretrained(made, lang="de", gpus=0)
