@@ -284,6 +284,10 @@ def test_what_people_changed_calibrates_finds_missing_pronouns_and_decides(
     assert 0 <= config["training"]["figures"]["people/missing_de"] <= 1
     assert 0 <= config["training"]["figures"]["people/area_de"] <= 1 and "people/area_cs" not in config["training"]
     assert de["tie"] >= 0 and cs["tie"] >= 0 and set(de["ties"]) == {"errors", "preference"}
+    card = (made / locate.CARD).read_text(encoding="utf-8")
+    assert card.index("## What people marked (development)") < card.index("## Figures")
+    assert "In `cs` it has never seen a system's output or a person's mark." in card
+    assert "no tie threshold" not in card and f"By default `{config['decision']}` decides." in card
     original, translated = lines_of("de")[0]
     texts = [Text("", translated, Source(original, ())), Text("", "Gab alte Briefe.", Source(original, ()))]
     metric = PronounMetric.from_pretrained(made, lang="de", gpus=0)
