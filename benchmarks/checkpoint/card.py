@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks import pages
 from pronmetric.checkpoint.locate import CARD
-from pronmetric.training.card import Making, write
+from pronmetric.training.card.checkpoint import Making, write
 
 
 def main() -> None:

@@ -33,7 +33,7 @@ from pronmetric.report.text import percent, table
 from pronmetric.schema import JudgedText
 from pronmetric.scoring.inference import PRECISIONS
 from pronmetric.text.context import Source, join
-from pronmetric.training.people_fit import gap_labels, gaps_of
+from pronmetric.training.after.people_fit import gap_labels, gaps_of
 
 ALL = "all"
 

@@ -30,8 +30,8 @@ from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates
 from pronmetric.pronouns.finder import THIRD_PERSON, find
 from pronmetric.schema import Pair
 from pronmetric.text.context import COMMON, Source, Text, join
-from pronmetric.training.examples import Corrupter
-from pronmetric.training.source_data import POWER, RATE, translation
+from pronmetric.training.examples.labelled import Corrupter
+from pronmetric.training.source.data import POWER, RATE, translation
 
 DEVELOPMENT = ("wmt23:de-en", "wmt23:ja-en", "wmt23:ru-en", "wmt23:uk-en")
 WAYS = ("without source", "reader")

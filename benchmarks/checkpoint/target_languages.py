@@ -41,9 +41,9 @@ from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.corrupt import ConfusionTable, match_case
 from pronmetric.pronouns.languages import ENGLISH, Language, referents
 from pronmetric.text.context import CONTEXT_SIZE, Source, SourceHistory, Text, join
-from pronmetric.training.examples import Corrupter
-from pronmetric.training.prepared import Folder
-from pronmetric.training.source_data import read_translations, replaced
+from pronmetric.training.examples.labelled import Corrupter
+from pronmetric.training.examples.prepared import Folder
+from pronmetric.training.source.data import read_translations, replaced
 
 PAGE = pages.PUBLISHED / "target-languages.md"
 DEVELOPMENT, TEST = "development", "test"

@@ -175,7 +175,7 @@ def _rounded(task: ExportFlags, bits: int) -> None:
     if task.data is not None:
         arrow.read_manifest(task.data)
 
-    from pronmetric.training.rounding import round_checkpoint
+    from pronmetric.training.after.rounding import round_checkpoint
 
     note = output.Notes(quiet=task.quiet)
     digest = round_checkpoint(place.folder, Path(task.output), bits=bits, data=task.data, reader=reader)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 
 from pronmetric.errors import PronmetricError, is_out_of_memory
 from pronmetric.settings import Settings, removed
-from pronmetric.training.recipe import flat, override_value
+from pronmetric.training.card.recipe import flat, override_value
 
 if TYPE_CHECKING:
     from hydra.core.config_loader import ConfigLoader

@@ -10,7 +10,7 @@ from typing import Any, cast
 from pronmetric.checkpoint import locate
 from pronmetric.cli.hydra import Configs
 from pronmetric.errors import PronmetricError
-from pronmetric.training.recipe import flat, override_value
+from pronmetric.training.card.recipe import flat, override_value
 from pronmetric.training.settings import CHECKPOINT, Stage, Train
 
 SEEDS = "seeds"  # the key of a stage that is no setting of a run: how many runs are averaged

@@ -33,7 +33,7 @@ def _announce_table(settings: Train, jobs: Sequence[Mapping[str, str]]) -> None:
     source, root = _check_prepared(settings), Path(settings.out)
     targets.check([], read=[source], folders=[root])
 
-    from pronmetric.training.table4 import grid
+    from pronmetric.training.paper.table4 import grid
 
     for line in grid.plan(jobs, table, source=source, root=root):
         print(line, file=sys.stderr)
@@ -64,7 +64,7 @@ def _train(settings: Train) -> None:
 
     from pronmetric.schema import FIDELITY
     from pronmetric.training import stages
-    from pronmetric.training.datamodule import COREFERENCE
+    from pronmetric.training.examples.datamodule import COREFERENCE
 
     named = named_below("objective.source_share")
     if settings.objective.antecedent and any(each.startswith("objective.antecedent=") for each in overrides):
@@ -107,7 +107,7 @@ def _cell(settings: Train, table: Table) -> None:
     from hydra.core.hydra_config import HydraConfig
     from hydra.types import RunMode
 
-    from pronmetric.training.table4 import grid
+    from pronmetric.training.paper.table4 import grid
 
     if HydraConfig.get().mode != RunMode.MULTIRUN:
         raise PronmetricError("experiment=table4 is a sweep: add --multirun")
@@ -135,7 +135,7 @@ def _pretrain(settings: Pretrain) -> None:
     targets.check([], read=[folder, *files], folders=[out])
 
     from pronmetric.checkpoint.elmo import hdf5
-    from pronmetric.training.pretrain import pretrain
+    from pronmetric.training.paper.pretrain import pretrain
 
     hdf5("to write an ELMo")
     data = settings.data

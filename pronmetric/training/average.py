@@ -19,17 +19,22 @@ from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.checkpoint.model_config import KEYS, Model, architecture
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import ERRORS
-from pronmetric.training import card, decision, recipe, source_mixing, source_reader, source_scorer
-from pronmetric.training.batches import Labeller
-from pronmetric.training.calibrate import natural_rate, on_references, recorded
-from pronmetric.training.datamodule import development_pairs
+from pronmetric.training.after import decision
+from pronmetric.training.after.calibrate import natural_rate, on_references, recorded
+from pronmetric.training.after.pair_scorer import PairScorer
+from pronmetric.training.card import checkpoint as card
+from pronmetric.training.card import recipe
+from pronmetric.training.card.reader import INITIAL
+from pronmetric.training.examples.batches import Labeller
+from pronmetric.training.examples.datamodule import development_pairs
+from pronmetric.training.examples.prepared import Folder
 from pronmetric.training.fit import default_device
 from pronmetric.training.module import SUFFIX, accuracies
-from pronmetric.training.pair_scorer import PairScorer
-from pronmetric.training.prepared import Folder
-from pronmetric.training.reader_card import INITIAL
 from pronmetric.training.run import Result
-from pronmetric.training.source_data import development
+from pronmetric.training.source import mixing as source_mixing
+from pronmetric.training.source import reader as source_reader
+from pronmetric.training.source import scorer as source_scorer
+from pronmetric.training.source.data import development
 from pronmetric.version import __version__
 
 

@@ -22,8 +22,8 @@ from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
 from pytorch_lightning.utilities.exceptions import MisconfigurationException
 
 from pronmetric.errors import InputError, MissingExtra, PronmetricError, Terminated
-from pronmetric.training import recipe
 from pronmetric.training.callbacks import LOG_EVERY, AtomicCheckpointIO, ProgressBar, ResumePoint
+from pronmetric.training.card import recipe
 from pronmetric.training.module import NOT_FINITE_CURE, Length
 from pronmetric.training.settings import CHECKPOINT, Trainer
 

@@ -23,8 +23,8 @@ from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import HeadOutput, mean
 from pronmetric.nn.inference import for_inference
 from pronmetric.nn.scorer import PronounScorer
-from pronmetric.training.batches import Labelled
 from pronmetric.training.callbacks import may_wait
+from pronmetric.training.examples.batches import Labelled
 from pronmetric.training.settings import Adam, Adamw, Detection, Logistic, Margin, Pairs, Sgd
 from pronmetric.training.teacher import Answer, Teacher
 

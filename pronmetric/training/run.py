@@ -17,13 +17,17 @@ from pronmetric.data.collate import Collator
 from pronmetric.errors import InputError
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.languages import Language
-from pronmetric.training import card, decision, encoders, recipe
+from pronmetric.training import encoders
 from pronmetric.training import teacher as teachers
-from pronmetric.training.calibrate import Fit, natural_rate, on_references, recorded, to_training
-from pronmetric.training.datamodule import PronounData
-from pronmetric.training.decision import Choice
-from pronmetric.training.encoder_cache import cached_encoder, fill
+from pronmetric.training.after import decision
+from pronmetric.training.after.calibrate import Fit, natural_rate, on_references, recorded, to_training
+from pronmetric.training.after.decision import Choice
+from pronmetric.training.after.pair_scorer import PairScorer
+from pronmetric.training.card import checkpoint as card
+from pronmetric.training.card import recipe
 from pronmetric.training.encoders import Start
+from pronmetric.training.examples.datamodule import PronounData
+from pronmetric.training.examples.prepared import Folder, Prepared, check_language
 from pronmetric.training.fit import (
     EXPORT,
     PRECISION,
@@ -37,8 +41,7 @@ from pronmetric.training.fit import (
     training_device,
 )
 from pronmetric.training.module import DTYPES, ScorerModule
-from pronmetric.training.pair_scorer import PairScorer
-from pronmetric.training.prepared import Folder, Prepared, check_language
+from pronmetric.training.paper.encoder_cache import cached_encoder, fill
 from pronmetric.training.settings import WORD_STATE, Train, Trainer
 from pronmetric.training.teacher import Teacher
 from pronmetric.version import __version__

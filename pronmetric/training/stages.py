@@ -14,12 +14,17 @@ from typing import Any, NamedTuple
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files, locate
 from pronmetric.errors import InputError
-from pronmetric.training import average, card, people_text, recipe, run, source_reader, source_scorer
-from pronmetric.training.calibrate import recorded
+from pronmetric.training import average, run
+from pronmetric.training.after.calibrate import recorded
+from pronmetric.training.card import checkpoint as card
+from pronmetric.training.card import recipe
+from pronmetric.training.card.reader import INITIAL
+from pronmetric.training.examples import people_text
 from pronmetric.training.fit import EXPORT, LAST
-from pronmetric.training.reader_card import INITIAL
 from pronmetric.training.run import Result
 from pronmetric.training.settings import Stage, Train
+from pronmetric.training.source import reader as source_reader
+from pronmetric.training.source import scorer as source_scorer
 
 
 def train(

@@ -16,11 +16,11 @@ from pronmetric import PronounMetric
 from pronmetric.checkpoint import files, weights
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError
-from pronmetric.training import recipe
+from pronmetric.training.after.calibrate import Fit
+from pronmetric.training.after.pair_scorer import PairScorer
 from pronmetric.training.average import average
-from pronmetric.training.calibrate import Fit
-from pronmetric.training.datamodule import development_pairs
-from pronmetric.training.pair_scorer import PairScorer
+from pronmetric.training.card import recipe
+from pronmetric.training.examples.datamodule import development_pairs
 
 Checkpoints = Callable[..., Path]
 

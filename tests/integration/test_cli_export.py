@@ -53,7 +53,8 @@ def test_with_data_the_copy_is_calibrated(
     tiny_checkpoint: Checkpoints, tiny_prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from pronmetric.checkpoint import files
-    from pronmetric.training import recipe, rounding
+    from pronmetric.training.after import rounding
+    from pronmetric.training.card import recipe
 
     argv = ["checkpoint", "export", str(tiny_checkpoint(max_pieces=128)), "--bits", "8", "--data", str(tiny_prepared)]
     assert main([*argv, "-o", str(tmp_path / "out")]) == 0

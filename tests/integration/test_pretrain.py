@@ -18,7 +18,7 @@ from pronmetric.cli.main import main
 from pronmetric.data import characters
 from pronmetric.data.pieces import FIRST
 from pronmetric.text.words import words
-from pronmetric.training.pretrain import LanguageModule
+from pronmetric.training.paper.pretrain import LanguageModule
 
 Pretrain = Callable[..., int]
 

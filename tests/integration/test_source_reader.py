@@ -24,9 +24,9 @@ from pronmetric.output import tsv
 from pronmetric.results import read as results
 from pronmetric.scoring.score import LISTED
 from pronmetric.text.context import Source, Text
-from pronmetric.training import source_mixing
-from pronmetric.training.batches import Labeller
-from pronmetric.training.pair_scorer import PairScorer
+from pronmetric.training.after.pair_scorer import PairScorer
+from pronmetric.training.examples.batches import Labeller
+from pronmetric.training.source import mixing as source_mixing
 from tests.tools.source_readers import MISSING, SHAPE, let_the_source_count
 
 Checkpoints = Callable[..., Path]

@@ -19,7 +19,7 @@ from pronmetric.data.collate import Example
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.languages import language
 from pronmetric.text.context import Source, Text
-from pronmetric.training import scorer_card
+from pronmetric.training.card import scorer as scorer_card
 from tests.tools.source_readers import SHAPE, make_tokenizer
 
 PRONOUNS = {

@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from pronmetric.cli.main import main
 from pronmetric.schema import Pair
 from pronmetric.training.module import ScorerModule
-from pronmetric.training.table4 import grid
+from pronmetric.training.paper.table4 import grid
 
 Run = Callable[..., int]
 

@@ -34,10 +34,10 @@ from pronmetric.eval.calibration import Platt, fit_platt
 from pronmetric.nn.head import AverageHead, PaperHead
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Pair
-from pronmetric.training import calibrate
 from pronmetric.training import fit as training_fit
 from pronmetric.training import module as training_module
-from pronmetric.training.datamodule import PronounData
+from pronmetric.training.after import calibrate
+from pronmetric.training.examples.datamodule import PronounData
 from pronmetric.training.module import ScorerModule
 
 Arguments = Callable[..., list[str]]

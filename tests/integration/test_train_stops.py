@@ -20,7 +20,7 @@ from pronmetric.cli.main import main
 from pronmetric.errors import PronmetricError
 from pronmetric.training import callbacks
 from pronmetric.training.module import Length, ScorerModule
-from pronmetric.training.pretrain import LanguageModule
+from pronmetric.training.paper.pretrain import LanguageModule
 
 Run = Callable[..., int]
 

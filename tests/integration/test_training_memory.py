@@ -34,8 +34,8 @@ from transformers import AutoTokenizer
 from pronmetric.data.collate import Collator
 from pronmetric.data.pieces import Subwords
 from pronmetric.pronouns.finder import FORMS
-from pronmetric.training.datamodule import PronounData
-from pronmetric.training.prepared import Prepared
+from pronmetric.training.examples.datamodule import PronounData
+from pronmetric.training.examples.prepared import Prepared
 from pronmetric.training.settings import Train
 
 trim = getattr(ctypes.CDLL(None), "malloc_trim", None)

@@ -21,7 +21,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import language
 from pronmetric.schema import Alignment, Document, Segment
-from pronmetric.training.prepared import Prepared
+from pronmetric.training.examples.prepared import Prepared
 
 
 def straight(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[Alignment]:

@@ -21,12 +21,12 @@ from pronmetric.data.pieces import Pieces
 from pronmetric.nn.loss import antecedent as loss
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.text.words import words
-from pronmetric.training import examples
-from pronmetric.training.batches import Labelled, Labeller
-from pronmetric.training.examples import LabelledExample
+from pronmetric.training.examples import labelled as examples
+from pronmetric.training.examples.batches import Labelled, Labeller
+from pronmetric.training.examples.labelled import LabelledExample
+from pronmetric.training.examples.swaps import Names
 from pronmetric.training.module import Length, ScorerModule
 from pronmetric.training.settings import Corruption, Train
-from pronmetric.training.swaps import Names
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "coreference"
 DOCUMENT, OTHER = read_folder(FOLDER)

@@ -9,8 +9,8 @@ from torch import Tensor, tensor
 from pronmetric.data.pieces import SEPARATOR, Vocabulary
 from pronmetric.nn.elmo import BiLM, Shape
 from pronmetric.nn.language_model import LanguageModel
-from pronmetric.training.batching import Step
-from pronmetric.training.language_data import LanguageData, Rows, WordBatch
+from pronmetric.training.examples.planning import Step
+from pronmetric.training.paper.language_data import LanguageData, Rows, WordBatch
 
 VOCABULARY = Vocabulary(["she", "it", "saw", "."], lower=False)  # ids 3 to 6
 SHAPE = Shape(

@@ -13,8 +13,8 @@ from pronmetric.scoring.judged import MARKED, MENDED, Pair
 from pronmetric.scoring.preference import prefer
 from pronmetric.scoring.score import PronounScore, SegmentScore
 from pronmetric.text.context import Source
-from pronmetric.training import people_decision
-from pronmetric.training.people_decision import Compared
+from pronmetric.training.after import people_decision
+from pronmetric.training.after.people_decision import Compared
 
 
 def text(system: str, *marks: int, gaps: int = 0, mended: str = "", kind: str = "marks", doc: str = "d") -> JudgedText:

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from pronmetric.training.batching import Plan, Step, plan_epoch
+from pronmetric.training.examples.planning import Plan, Step, plan_epoch
 
 RNG = np.random.default_rng(0)
 PASSAGES = RNG.integers(20, 130, 500).tolist()

@@ -18,10 +18,10 @@ from pronmetric.eval.calibration import fit_platt
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.schema import Pair
 from pronmetric.text.writing import flatten_english
-from pronmetric.training import calibrate as module
-from pronmetric.training.batches import Labeller
-from pronmetric.training.calibrate import WITHOUT_OUTPUTS, add_noise, calibrate, natural_rate, to_training
-from pronmetric.training.examples import LabelledExample
+from pronmetric.training.after import calibrate as module
+from pronmetric.training.after.calibrate import WITHOUT_OUTPUTS, add_noise, calibrate, natural_rate, to_training
+from pronmetric.training.examples.batches import Labeller
+from pronmetric.training.examples.labelled import LabelledExample
 
 WRONG = {"she": "he", "he": "she", "it": "they", "they": "it", "her": "his", "his": "her", "them": "it", "i": "we"}
 TABLE = ConfusionTable({form: {wrong: 1} for form, wrong in WRONG.items()})

@@ -14,7 +14,7 @@ from benchmarks.checkpoint import card as script
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import Accuracy, Confusion, CountSplit, Estimate
 from pronmetric.eval.calibration import Bin
-from pronmetric.training.card import Making, card
+from pronmetric.training.card.checkpoint import Making, card
 
 WEIGHTS = hashlib.sha256(b"weights").hexdigest()[:8]
 CONFIG = {

@@ -17,8 +17,8 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lab.baselines.reference_based import check_language
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.languages import ENGLISH, language
-from pronmetric.training import prepared
-from pronmetric.training.card import Making, card
+from pronmetric.training.card.checkpoint import Making, card
+from pronmetric.training.examples import prepared
 from pronmetric.training.settings import Train
 
 GERMAN = language("de")

@@ -19,11 +19,11 @@ from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Pair
-from pronmetric.training.batches import Labelled, Labeller
-from pronmetric.training.batching import Step
-from pronmetric.training.datamodule import PronounData, StepSampler
-from pronmetric.training.examples import LabelledExample
-from pronmetric.training.prepared import Prepared
+from pronmetric.training.examples.batches import Labelled, Labeller
+from pronmetric.training.examples.datamodule import PronounData, StepSampler
+from pronmetric.training.examples.labelled import LabelledExample
+from pronmetric.training.examples.planning import Step
+from pronmetric.training.examples.prepared import Prepared
 from pronmetric.training.settings import Train
 
 CORRUPTION: dict[str, Any] = {

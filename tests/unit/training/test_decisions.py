@@ -24,10 +24,10 @@ from pronmetric.report.tables import systems
 from pronmetric.results import Result, System
 from pronmetric.scoring.comparison import PairwiseComparison, average, decide
 from pronmetric.scoring.score import PronounScore, SegmentScore, Tally, tally_segments
-from pronmetric.training import decision
-from pronmetric.training.batches import Labeller
-from pronmetric.training.decision import TieThreshold
-from pronmetric.training.pair_scorer import PairScorer
+from pronmetric.training.after import decision
+from pronmetric.training.after.decision import TieThreshold
+from pronmetric.training.after.pair_scorer import PairScorer
+from pronmetric.training.examples.batches import Labeller
 
 
 def segment(*probabilities: float | None, preference: float | None = None, words: int = 4) -> SegmentScore:

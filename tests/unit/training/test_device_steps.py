@@ -17,10 +17,10 @@ from pronmetric.data.collate import Collator, Example
 from pronmetric.errors import PronmetricError
 from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import PairHead
-from pronmetric.training.batches import Labelled, Labeller
 from pronmetric.training.callbacks import may_wait
-from pronmetric.training.datamodule import step_loader
-from pronmetric.training.examples import LabelledExample
+from pronmetric.training.examples.batches import Labelled, Labeller
+from pronmetric.training.examples.datamodule import step_loader
+from pronmetric.training.examples.labelled import LabelledExample
 from pronmetric.training.fit import training_device
 from pronmetric.training.module import Length, ScorerModule
 from pronmetric.training.settings import Train

@@ -13,7 +13,7 @@ from pronmetric.checkpoint import files
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data.collate import Example
 from pronmetric.nn.stored import key
-from pronmetric.training.encoder_cache import States, cached_encoder, fill, weights_hash
+from pronmetric.training.paper.encoder_cache import States, cached_encoder, fill, weights_hash
 
 TEXTS = [Example("Anna left.", "She lost her keys.", ((0, 3),)), Example("", "It rained on them.", ((0, 2),))]
 

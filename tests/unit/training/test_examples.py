@@ -11,9 +11,9 @@ from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.schema import Mismatch, Pair
 from pronmetric.text.context import text_of
 from pronmetric.text.writing import flatten_english
-from pronmetric.training import examples
-from pronmetric.training.calibrate import add_noise
-from pronmetric.training.examples import LabelledExample
+from pronmetric.training.after.calibrate import add_noise
+from pronmetric.training.examples import labelled as examples
+from pronmetric.training.examples.labelled import LabelledExample
 from pronmetric.training.settings import Corruption
 
 TABLE = ConfusionTable({"she": {"he": 5, "it": 2}, "her": {"his": 4}, "it": {"he": 1, "they": 2}, "they": {"it": 3}})

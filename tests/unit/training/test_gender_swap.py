@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pronmetric.training.swaps import Names, swap_frequency, swap_genders
+from pronmetric.training.examples.swaps import Names, swap_frequency, swap_genders
 
 
 @pytest.mark.parametrize(

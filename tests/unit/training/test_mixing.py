@@ -8,7 +8,7 @@ from datasets import Dataset
 
 from pronmetric.errors import InputError
 from pronmetric.text.writing import ENGLISH
-from pronmetric.training.batching import Passages, Plan, plan_epoch
+from pronmetric.training.examples.planning import Passages, Plan, plan_epoch
 
 SOURCES = ("news", "novels", "mail")
 KNOWN = Passages(

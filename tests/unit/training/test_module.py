@@ -17,10 +17,10 @@ from transformers import get_linear_schedule_with_warmup
 from pronmetric.checkpoint import files
 from pronmetric.data.collate import Collator, Example
 from pronmetric.nn.head import HeadOutput, PairHead
-from pronmetric.training.batches import Labelled, Labeller
-from pronmetric.training.examples import LabelledExample
+from pronmetric.training.after.pair_scorer import PairScorer
+from pronmetric.training.examples.batches import Labelled, Labeller
+from pronmetric.training.examples.labelled import LabelledExample
 from pronmetric.training.module import Length, ScorerModule, accuracies
-from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.settings import Adamw, Logistic, Margin, Sgd, Train
 from pronmetric.training.teacher import Answer, Lesson
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pronmetric.errors import MissingExtra
-from pronmetric.training.swaps import ENGLISH, OTHERS, Names, common_words
+from pronmetric.training.examples.swaps import ENGLISH, OTHERS, Names, common_words
 
 FEMALE, MALE = {"Anna", "Eva", "Kim", "Rose", "Virginia"}, {"Karl", "Olaf", "Kim", "Will", "Parker"}
 

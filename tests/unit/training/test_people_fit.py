@@ -7,8 +7,8 @@ import pytest
 
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import fit_shares
-from pronmetric.training import people_fit
-from pronmetric.training.people_fit import Marks
+from pronmetric.training.after import people_fit
+from pronmetric.training.after.people_fit import Marks
 
 RNG = np.random.default_rng(1)
 

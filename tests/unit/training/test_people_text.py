@@ -19,10 +19,10 @@ from pronmetric.errors import InputError
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.schema import JudgedGap, JudgedPronoun, JudgedText, Pair
-from pronmetric.training import people_text
-from pronmetric.training.batches import Labelled
-from pronmetric.training.datamodule import PronounData
-from pronmetric.training.prepared import Prepared
+from pronmetric.training.examples import people_text
+from pronmetric.training.examples.batches import Labelled
+from pronmetric.training.examples.datamodule import PronounData
+from pronmetric.training.examples.prepared import Prepared
 from pronmetric.training.settings import Train
 
 RATERS = ("a", "b", "c")

@@ -16,10 +16,10 @@ from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.finder import FORMS, INVENTORIES
 from pronmetric.pronouns.languages import ENGLISH
-from pronmetric.training.batches import Labeller
-from pronmetric.training.calibrate import add_noise
-from pronmetric.training.examples import LabelledExample, of_forms
-from pronmetric.training.prepared import Prepared
+from pronmetric.training.after.calibrate import add_noise
+from pronmetric.training.examples.batches import Labeller
+from pronmetric.training.examples.labelled import LabelledExample, of_forms
+from pronmetric.training.examples.prepared import Prepared
 
 PAPER = INVENTORIES["paper"]
 ITEM = LabelledExample(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pronmetric.training.reader_card import card
+from pronmetric.training.card.reader import card
 
 MIXING = {"model": 1.0, "reader": 0.5, "bias": 0.0}
 SILENT = {"model": 1.0, "reader": 0.0, "bias": 0.0}

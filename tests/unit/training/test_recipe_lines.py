@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pronmetric.training import recipe
+from pronmetric.training.card import recipe
 
 MANIFEST: dict[str, Any] = {
     "inputs": {"wmt": {"a": "0"}, "english": {"b": "1"}},

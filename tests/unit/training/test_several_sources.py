@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pronmetric.training.batching import Plan, Step, plan_epoch
-from pronmetric.training.several_sources import SeveralSources, _SeveralSteps
+from pronmetric.training.examples.planning import Plan, Step, plan_epoch
+from pronmetric.training.source.several_languages import SeveralSources, _SeveralSteps
 
 SIZES = {"passages": (5, 9, 3), "pairs": (40, 7, 23)}
 
@@ -43,7 +43,7 @@ class Part:
 
 @pytest.fixture
 def data(monkeypatch: pytest.MonkeyPatch) -> SeveralSources:
-    monkeypatch.setattr("pronmetric.training.several_sources.SourceData", Part)
+    monkeypatch.setattr("pronmetric.training.source.several_languages.SourceData", Part)
     return SeveralSources([Part(number) for number in range(3)])  # type: ignore[misc]
 
 

@@ -13,10 +13,11 @@ from pronmetric.data.collate import Example
 from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates
 from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.text.context import Source
-from pronmetric.training import people_text, source_data
-from pronmetric.training.batching import Step
-from pronmetric.training.examples import Corrupter
-from pronmetric.training.source_data import SourceData, SourceSteps, joined, translation, without_context
+from pronmetric.training.examples import people_text
+from pronmetric.training.examples.labelled import Corrupter
+from pronmetric.training.examples.planning import Step
+from pronmetric.training.source import data as source_data
+from pronmetric.training.source.data import SourceData, SourceSteps, joined, translation, without_context
 
 ROW = {"text": "You saw her.", "context": ["It rained."], "source": "Ihr saht sie.", "source_context": ["Es regnete."]}
 RNG = np.random.default_rng(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pronmetric.training.source_mixing import WHOLE, fit_share
+from pronmetric.training.source.mixing import WHOLE, fit_share
 
 
 def pairs(share: float) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ import pytest
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.schema import Pair
-from pronmetric.training.table4 import sample
+from pronmetric.training.paper.table4 import sample
 
 SIZES = {"train": 5, "development": None, "test": 2}
 

@@ -17,8 +17,8 @@ from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.finder import FORMS, find
 from pronmetric.pronouns.languages import ENGLISH, language
 from pronmetric.training import teacher as module
-from pronmetric.training.batches import Labelled, Labeller
-from pronmetric.training.examples import LabelledExample
+from pronmetric.training.examples.batches import Labelled, Labeller
+from pronmetric.training.examples.labelled import LabelledExample
 from pronmetric.training.module import Length, ScorerModule
 from pronmetric.training.settings import Train
 from pronmetric.training.teacher import Teacher

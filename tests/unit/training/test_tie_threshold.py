@@ -19,10 +19,10 @@ from pronmetric.eval.ties import PEOPLES_RATE, choose_threshold
 from pronmetric.lab.human import pair_evaluation
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.schema import Pair
-from pronmetric.training import decision
-from pronmetric.training.batches import Labeller
-from pronmetric.training.decision import TieThreshold
-from pronmetric.training.pair_scorer import PairScorer
+from pronmetric.training.after import decision
+from pronmetric.training.after.decision import TieThreshold
+from pronmetric.training.after.pair_scorer import PairScorer
+from pronmetric.training.examples.batches import Labeller
 
 
 @pytest.fixture

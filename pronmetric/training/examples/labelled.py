@@ -15,9 +15,9 @@ from pronmetric.schema import FIDELITY, TIE
 from pronmetric.text import sentences
 from pronmetric.text.context import join
 from pronmetric.text.words import words
-from pronmetric.training import swaps
+from pronmetric.training.examples import swaps
+from pronmetric.training.examples.swaps import Names
 from pronmetric.training.settings import Corruption
-from pronmetric.training.swaps import Names
 
 
 class LabelledExample(NamedTuple):

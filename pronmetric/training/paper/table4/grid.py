@@ -22,14 +22,14 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.accuracy import decide
 from pronmetric.eval.decision import SCORE
 from pronmetric.text import strict_json
-from pronmetric.training import examples
-from pronmetric.training.batches import Labeller
-from pronmetric.training.encoder_cache import cached_encoder, fill
+from pronmetric.training.after.pair_scorer import PairScorer
+from pronmetric.training.examples import labelled as examples
+from pronmetric.training.examples.batches import Labeller
 from pronmetric.training.fit import BEST, EXPORT, LAST
-from pronmetric.training.pair_scorer import PairScorer
+from pronmetric.training.paper.encoder_cache import cached_encoder, fill
+from pronmetric.training.paper.table4 import sample
 from pronmetric.training.run import train
 from pronmetric.training.settings import Table, Train
-from pronmetric.training.table4 import sample
 from pronmetric.version import __version__
 
 FILE = "cell.json"

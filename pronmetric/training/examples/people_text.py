@@ -14,7 +14,7 @@ from pronmetric.errors import InputError
 from pronmetric.pronouns.languages import Language
 from pronmetric.text.context import Source, join
 from pronmetric.text.words import Word
-from pronmetric.training.examples import LabelledExample
+from pronmetric.training.examples.labelled import LabelledExample
 
 SPLIT = arrow.PEOPLE_SPLITS[0]
 MARKED = 0.4  # of the pieces of texts that people judged, those with a mark
@@ -109,7 +109,7 @@ def target_text(
 ) -> LabelledExample:
     """A text that people judged, as `people_text`, without its source and without labels of its gaps.
 
-    context: as for `pronmetric.training.examples.pair`. plain: the chance that it is in plain form.
+    context: as for `pronmetric.training.examples.labelled.pair`. plain: the chance that it is in plain form.
     """
     item = people_text(row, rng, language)
     return _read(item, rng, language, context=context, plain=plain)._replace(gaps=())

@@ -24,11 +24,12 @@ from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt
 from pronmetric.pronouns.delete import deletable, delete
 from pronmetric.pronouns.languages import Language, referents
 from pronmetric.text.context import Source, join
-from pronmetric.training import examples, people_text
-from pronmetric.training.batches import Labelled
-from pronmetric.training.batching import Plan, Step, plan_epoch
-from pronmetric.training.datamodule import READ, PronounData, TrainingSteps
-from pronmetric.training.examples import Corrupter, LabelledExample
+from pronmetric.training.examples import labelled as examples
+from pronmetric.training.examples import people_text
+from pronmetric.training.examples.batches import Labelled
+from pronmetric.training.examples.datamodule import READ, PronounData, TrainingSteps
+from pronmetric.training.examples.labelled import Corrupter, LabelledExample
+from pronmetric.training.examples.planning import Plan, Step, plan_epoch
 from pronmetric.training.fit import batches_of_step
 from pronmetric.training.settings import Corruption, SourceTraining, Train
 

@@ -30,8 +30,8 @@ from pronmetric.pronouns.languages import Language
 from pronmetric.schema import JudgedText
 from pronmetric.scoring.judged import source_language, source_of
 from pronmetric.text.context import join
-from pronmetric.training.calibrate import FEWEST, PIECES, logits_of
-from pronmetric.training.people_text import missing_before
+from pronmetric.training.after.calibrate import FEWEST, PIECES, logits_of
+from pronmetric.training.examples.people_text import missing_before
 
 FEWEST_GAPS = 10  # in which a pronoun was missing, to calibrate the logits of gaps
 SILENT = Mixing(model=1.0, reader=0.0, bias=0.0)  # the source counts nothing
@@ -116,7 +116,7 @@ def fit(
 ) -> Fitted | None:
     """The fit on the development split of a prepared folder; None if it has no such texts.
 
-    Arguments as for `pronmetric.training.source_mixing.mix`; show: the progress on stderr.
+    Arguments as for `pronmetric.training.source.mixing.mix`; show: the progress on stderr.
     """
     split = arrow.PEOPLE_SPLITS[1]
     if split not in arrow.read_manifest(folder)["splits"]:

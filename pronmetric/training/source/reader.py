@@ -26,11 +26,16 @@ from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.targets import AtomicFile
-from pronmetric.training import people_decision, reader_card, recipe, run, source_mixing
+from pronmetric.training import run
 from pronmetric.training import teacher as teachers
-from pronmetric.training.batches import Labelled
-from pronmetric.training.calibrate import natural_rate
+from pronmetric.training.after import people_decision
+from pronmetric.training.after.calibrate import natural_rate
+from pronmetric.training.card import reader as reader_card
+from pronmetric.training.card import recipe
+from pronmetric.training.card.reader import INITIAL
 from pronmetric.training.encoders import Start
+from pronmetric.training.examples.batches import Labelled
+from pronmetric.training.examples.prepared import Folder, Prepared, check_language
 from pronmetric.training.fit import (
     EXPORT,
     Fitted,
@@ -41,13 +46,12 @@ from pronmetric.training.fit import (
     run_length,
 )
 from pronmetric.training.module import Length, ScorerModule
-from pronmetric.training.prepared import Folder, Prepared, check_language
-from pronmetric.training.pruning import prune
-from pronmetric.training.reader_card import INITIAL
 from pronmetric.training.run import DTYPE, Result, checked_run, load_teacher
 from pronmetric.training.settings import SourceTraining, Train
-from pronmetric.training.several_sources import SeveralSources
-from pronmetric.training.source_data import WITH_SOURCE, WITHOUT, Judged, SourceData
+from pronmetric.training.source import mixing as source_mixing
+from pronmetric.training.source.data import WITH_SOURCE, WITHOUT, Judged, SourceData
+from pronmetric.training.source.pruning import prune
+from pronmetric.training.source.several_languages import SeveralSources
 from pronmetric.training.teacher import Answer, Teacher
 from pronmetric.version import __version__
 

@@ -14,8 +14,8 @@ from torch.utils.data import Dataset
 
 from pronmetric.data.collate import move, pin
 from pronmetric.data.pieces import Characters, Vocabulary
-from pronmetric.training.batching import Plan, Step, plan_epoch
-from pronmetric.training.datamodule import PlannedData
+from pronmetric.training.examples.datamodule import PlannedData
+from pronmetric.training.examples.planning import Plan, Step, plan_epoch
 
 
 @dataclass(frozen=True, slots=True)

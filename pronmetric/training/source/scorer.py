@@ -23,17 +23,19 @@ from pronmetric.eval.calibration import fit_sum
 from pronmetric.nn.head import LogitHead
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.targets import AtomicFile
-from pronmetric.training import people_text, run, target_fit
-from pronmetric.training.calibrate import FEWEST, Fit, logits_of, natural_rate
+from pronmetric.training import run
+from pronmetric.training.after import target_fit
+from pronmetric.training.after.calibrate import FEWEST, Fit, logits_of, natural_rate
+from pronmetric.training.card.scorer import card
+from pronmetric.training.examples import people_text
+from pronmetric.training.examples.prepared import Folder, Prepared, check_language
 from pronmetric.training.fit import EXPORT, prepare_process
-from pronmetric.training.prepared import Folder, Prepared, check_language
 from pronmetric.training.run import DTYPE, Result, checked_run, load_teacher
-from pronmetric.training.scorer_card import card
 from pronmetric.training.settings import Train
-from pronmetric.training.several_sources import SeveralSources
-from pronmetric.training.source_data import WITH_SOURCE, WITHOUT, Development, SourceData, without_source
-from pronmetric.training.source_mixing import areas
-from pronmetric.training.source_reader import fit_reader, gap_head, make_collator
+from pronmetric.training.source.data import WITH_SOURCE, WITHOUT, Development, SourceData, without_source
+from pronmetric.training.source.mixing import areas
+from pronmetric.training.source.reader import fit_reader, gap_head, make_collator
+from pronmetric.training.source.several_languages import SeveralSources
 from pronmetric.version import __version__
 
 

@@ -15,8 +15,8 @@ from torch import Tensor
 from pronmetric.data.collate import Batch, Collator, Encoded, move, pin
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import TIE
-from pronmetric.training import examples
-from pronmetric.training.examples import LabelledExample
+from pronmetric.training.examples import labelled as examples
+from pronmetric.training.examples.labelled import LabelledExample
 from pronmetric.training.teacher import Lesson
 from pronmetric.training.teacher import lesson as make_lesson
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytorch_lightning as pl
 from torch.utils.data import DataLoader, Dataset
 
-from pronmetric.training.batches import Labelled
-from pronmetric.training.batching import Plan, Step
-from pronmetric.training.datamodule import training_loader
-from pronmetric.training.source_data import SourceData, plan_run
+from pronmetric.training.examples.batches import Labelled
+from pronmetric.training.examples.datamodule import training_loader
+from pronmetric.training.examples.planning import Plan, Step
+from pronmetric.training.source.data import SourceData, plan_run
 
 
 class _SeveralSteps(Dataset[tuple[Labelled, ...]]):

@@ -25,12 +25,12 @@ from pronmetric.eval.detection import detect
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.text.context import Source
-from pronmetric.training import people_fit
-from pronmetric.training.batches import Labeller
-from pronmetric.training.calibrate import FEWEST, logits_of
-from pronmetric.training.decision import KINDS
-from pronmetric.training.pair_scorer import PairScorer
-from pronmetric.training.source_data import Development, read_translations, without_context
+from pronmetric.training.after import people_fit
+from pronmetric.training.after.calibrate import FEWEST, logits_of
+from pronmetric.training.after.decision import KINDS
+from pronmetric.training.after.pair_scorer import PairScorer
+from pronmetric.training.examples.batches import Labeller
+from pronmetric.training.source.data import Development, read_translations, without_context
 
 REPLACED = "replaced"  # the kind of pairs whose worse text is the better one with a pronoun replaced
 WHOLE = 1.0  # the share of the change where no pairs tell it

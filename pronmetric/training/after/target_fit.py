@@ -26,12 +26,12 @@ from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.progress import progress
 from pronmetric.scoring.preference import without_pair_head
 from pronmetric.text.context import Text
-from pronmetric.training import people_decision, people_fit
-from pronmetric.training.calibrate import FEWEST, Fit, logits_of
-from pronmetric.training.decision import tie_of
-from pronmetric.training.people_decision import Choice
-from pronmetric.training.prepared import Folder
-from pronmetric.training.source_data import Development
+from pronmetric.training.after import people_decision, people_fit
+from pronmetric.training.after.calibrate import FEWEST, Fit, logits_of
+from pronmetric.training.after.decision import tie_of
+from pronmetric.training.after.people_decision import Choice
+from pronmetric.training.examples.prepared import Folder
+from pronmetric.training.source.data import Development
 
 
 class OfPeople(NamedTuple):

@@ -12,9 +12,9 @@ from typing import Any
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
 from pronmetric.scoring.judged import MARKED, MENDED
-from pronmetric.training import recipe
-from pronmetric.training.card import BY_TABLE, front_matter, table
-from pronmetric.training.source_data import RATE, WITH_SOURCE, WITHOUT
+from pronmetric.training.card import recipe
+from pronmetric.training.card.checkpoint import BY_TABLE, front_matter, table
+from pronmetric.training.source.data import RATE, WITH_SOURCE, WITHOUT
 
 
 def card(config: Mapping[str, Any], *, name: str, weights: str, manifests: Sequence[Mapping[str, Any]]) -> str:

@@ -14,8 +14,8 @@ from pronmetric.nn.inference import for_inference
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.progress import progress
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.training import examples
-from pronmetric.training.batches import Labeller
+from pronmetric.training.examples import labelled as examples
+from pronmetric.training.examples.batches import Labeller
 from pronmetric.training.module import Columns, text_values
 
 PIECES = 8192  # of a batch, padding included

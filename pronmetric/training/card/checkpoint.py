@@ -22,7 +22,7 @@ from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.output.targets import AtomicFile
 from pronmetric.pronouns.languages import Language
-from pronmetric.training import recipe
+from pronmetric.training.card import recipe
 
 _LICENCES = {
     "wmt": "WMT system outputs, references and sources (wmt-conference/wmtNN-news-systems): for research use",

@@ -22,8 +22,8 @@ from pronmetric.eval.decision import DECISIONS, SCORE
 from pronmetric.eval.ties import PEOPLES_RATE, choose_threshold
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import Language
+from pronmetric.training.after.pair_scorer import PairScorer
 from pronmetric.training.module import accuracies
-from pronmetric.training.pair_scorer import PairScorer
 
 LABEL = "development pairs"  # of the progress
 KINDS = ("noisy", "system")

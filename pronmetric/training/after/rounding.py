@@ -13,14 +13,18 @@ from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data import arrow
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.output.targets import AtomicFile
-from pronmetric.training import card, decision, recipe, source_mixing, source_reader
-from pronmetric.training.batches import Labeller
-from pronmetric.training.calibrate import Fit, natural_rate, on_references, recorded
+from pronmetric.training.after import decision
+from pronmetric.training.after.calibrate import Fit, natural_rate, on_references, recorded
+from pronmetric.training.after.pair_scorer import PairScorer
+from pronmetric.training.card import checkpoint as card
+from pronmetric.training.card import recipe
+from pronmetric.training.card.recipe import ROUNDED
+from pronmetric.training.examples.batches import Labeller
+from pronmetric.training.examples.prepared import Folder
 from pronmetric.training.fit import default_device
-from pronmetric.training.pair_scorer import PairScorer
-from pronmetric.training.prepared import Folder
-from pronmetric.training.recipe import ROUNDED
-from pronmetric.training.source_data import development, has_translations
+from pronmetric.training.source import mixing as source_mixing
+from pronmetric.training.source import reader as source_reader
+from pronmetric.training.source.data import development, has_translations
 from pronmetric.version import __version__
 
 

@@ -20,14 +20,15 @@ from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import Language
 from pronmetric.schema import FIDELITY, TIE
 from pronmetric.text.context import join
-from pronmetric.training import examples, people_text
-from pronmetric.training.batches import Labelled, Labeller
-from pronmetric.training.batching import Passages, Plan, Step, plan_epoch
-from pronmetric.training.examples import LabelledExample
+from pronmetric.training.examples import labelled as examples
+from pronmetric.training.examples import people_text
+from pronmetric.training.examples.batches import Labelled, Labeller
+from pronmetric.training.examples.labelled import LabelledExample
+from pronmetric.training.examples.planning import Passages, Plan, Step, plan_epoch
+from pronmetric.training.examples.prepared import Prepared
+from pronmetric.training.examples.swaps import Names, common_words, swap_frequency
 from pronmetric.training.fit import training_device
-from pronmetric.training.prepared import Prepared
 from pronmetric.training.settings import Corruption, Train
-from pronmetric.training.swaps import Names, common_words, swap_frequency
 
 LOG = logging.getLogger(__name__)
 AnyStep = TypeVar("AnyStep")

@@ -26,8 +26,8 @@ from pronmetric.text import strict_json
 from pronmetric.text.words import words
 from pronmetric.training import encoders
 from pronmetric.training.fit import Goal, fit, prepare_process, refuse_other, run_length, training_device
-from pronmetric.training.language_data import LanguageData, WordBatch
 from pronmetric.training.module import NOT_FINITE_CURE, LanguageTraining, Length
+from pronmetric.training.paper.language_data import LanguageData, WordBatch
 from pronmetric.training.settings import Adam, Pretrain
 from pronmetric.version import __version__
 

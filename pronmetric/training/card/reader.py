@@ -9,12 +9,12 @@ from typing import Any
 from pronmetric.checkpoint import locate
 from pronmetric.checkpoint.model_config import SourceReader
 from pronmetric.scoring.judged import MARKED, MENDED
-from pronmetric.training import recipe
-from pronmetric.training.card import table
+from pronmetric.training.after.people_fit import OTHERS, TRAINED, WITH, WITHOUT
+from pronmetric.training.card import recipe
+from pronmetric.training.card.checkpoint import table
 from pronmetric.training.fit import EXPORT
-from pronmetric.training.people_fit import OTHERS, TRAINED, WITH, WITHOUT
-from pronmetric.training.source_data import RATE, WITH_SOURCE
-from pronmetric.training.source_mixing import REPLACED
+from pronmetric.training.source.data import RATE, WITH_SOURCE
+from pronmetric.training.source.mixing import REPLACED
 
 PEOPLE = "people/"  # the figures on what people marked
 INITIAL = "initial"  # the key of a reader's record of training with that of the reader it began with

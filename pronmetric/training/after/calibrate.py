@@ -24,9 +24,9 @@ from pronmetric.output.progress import progress as report
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.text.context import join
-from pronmetric.training import examples
-from pronmetric.training.batches import Labelled
-from pronmetric.training.examples import LabelledExample
+from pronmetric.training.examples import labelled as examples
+from pronmetric.training.examples.batches import Labelled
+from pronmetric.training.examples.labelled import LabelledExample
 
 PIECES = 8192  # of a batch, padding included
 FEWEST = 30  # replaced pronouns that a fit needs

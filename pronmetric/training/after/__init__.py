@@ -1,0 +1,1 @@
+"""What is fitted after the weights: calibration, decision, rounding."""

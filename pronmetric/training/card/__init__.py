@@ -1,0 +1,1 @@
+"""Cards of checkpoints, and the commands that make them again."""

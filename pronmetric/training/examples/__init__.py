@@ -1,0 +1,1 @@
+"""Prepared rows to labelled examples, and examples to planned batches."""
