@@ -63,7 +63,7 @@ def _train(settings: Train) -> None:
     staged = None if settings.stages is None else compose(settings, overrides)
 
     from pronmetric.schema import FIDELITY
-    from pronmetric.training import stages
+    from pronmetric.training import run, stages
     from pronmetric.training.examples.datamodule import COREFERENCE
 
     named = named_below("objective.source_share")
@@ -73,7 +73,7 @@ def _train(settings: Train) -> None:
         named |= {FIDELITY}
     given: dict[str, Any] = {"required_sources": named, "overrides": overrides, "note": _note_train}
     if staged is None:
-        result = stages.trainer_of(settings)(settings, **given)
+        result = run.train(settings, **given)
     else:
         result = stages.train(staged, settings, **given)
     if result is None:  # the first process of several prints it

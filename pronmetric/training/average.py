@@ -30,11 +30,11 @@ from pronmetric.training.examples.datamodule import development_pairs
 from pronmetric.training.examples.prepared import Folder
 from pronmetric.training.fit import default_device
 from pronmetric.training.module import SUFFIX, accuracies
-from pronmetric.training.run import Result
 from pronmetric.training.source import mixing as source_mixing
 from pronmetric.training.source import reader as source_reader
 from pronmetric.training.source import scorer as source_scorer
 from pronmetric.training.source.data import development
+from pronmetric.training.start import Result
 from pronmetric.version import __version__
 
 

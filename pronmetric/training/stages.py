@@ -21,10 +21,9 @@ from pronmetric.training.card import recipe
 from pronmetric.training.card.reader import INITIAL
 from pronmetric.training.examples import people_text
 from pronmetric.training.fit import EXPORT, LAST
-from pronmetric.training.run import Result
 from pronmetric.training.settings import Stage, Train
 from pronmetric.training.source import reader as source_reader
-from pronmetric.training.source import scorer as source_scorer
+from pronmetric.training.start import Result, checked_run
 
 
 def train(
@@ -60,7 +59,7 @@ def train(
         folder, told = out / stage.name / EXPORT, f"stage {number} of {len(stages)}, {stage.name}"
         for each in stage.runs:
             if (Path(each.out) / f"{LAST}.ckpt").is_file():
-                run.checked_run(each)
+                checked_run(each)
         if _is_finished(stage, folder):
             note(f"{told}: finished, {folder}")
         else:
@@ -70,13 +69,6 @@ def train(
     files.copy(folder, out / EXPORT)
     config = _config(stage, folder)
     return Result(out / EXPORT, files.hash_weights(folder), config["training"]["figures"], recorded(config))
-
-
-def trainer_of(settings: Train) -> Callable[..., Result | None]:
-    """The function that trains what the settings describe."""
-    if settings.source is None:
-        return run.train
-    return source_scorer.train if settings.source.model is None else source_reader.train
 
 
 class Recipe(NamedTuple):
@@ -115,7 +107,7 @@ def _run(
         made.append(own)
         if own != folder and _is_finished(stage, own):
             continue
-        trainer_of(each)(each, required_sources=required_sources, overrides=recipe_of.overrides, note=note)
+        run.train(each, required_sources=required_sources, overrides=recipe_of.overrides, note=note)
         if own != folder:
             _record(stage, own, recipe_of, last=last)
     if len(made) > 1:

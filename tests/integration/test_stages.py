@@ -15,8 +15,8 @@ import yaml
 
 from pronmetric.checkpoint import files
 from pronmetric.cli.main import main
+from pronmetric.training import detection, stages
 from pronmetric.training import run as training_run
-from pronmetric.training import stages
 from pronmetric.training.module import ScorerModule
 
 Run = Callable[..., int]
@@ -75,7 +75,7 @@ def config(out: Path, stage: str = "") -> dict[str, Any]:
 def stop(patch: pytest.MonkeyPatch, *, init: str, seed: int, step: int) -> None:
     """Interrupt the run that begins with this checkpoint and has this seed, before a step, counted from 1."""
     real = ScorerModule.training_step
-    before = training_run.initial_model
+    before = detection.initial_model
     began: list[str] = []
 
     def initial_model(settings: Any, *more: Any) -> Any:
@@ -87,7 +87,7 @@ def stop(patch: pytest.MonkeyPatch, *, init: str, seed: int, step: int) -> None:
             os.kill(os.getpid(), signal.SIGINT)
         return real(module, *args)
 
-    patch.setattr(training_run, "initial_model", initial_model)
+    patch.setattr(detection, "initial_model", initial_model)
     patch.setattr(ScorerModule, "training_step", training_step)
 
 

@@ -407,7 +407,8 @@ from torch.utils import tensorboard
 from pronmetric.checkpoint import weights
 from pronmetric.text import writing
 from pronmetric.cli.main import main
-from pronmetric.training import run
+from pronmetric.training.detection import DetectionTraining
+from pronmetric.training.fit import Goal
 from pronmetric.training.module import ScorerModule
 from pronmetric.training.callbacks import AtomicCheckpointIO, ResumePoint
 
@@ -423,7 +424,7 @@ def end_of_validation(self):
     self.log("nearness", -abs(self.global_step - BEST), sync_dist=True)
 
 real_end, ScorerModule.on_validation_epoch_end = ScorerModule.on_validation_epoch_end, end_of_validation
-run.ACCURACY = run.Goal("nearness", "max")
+DetectionTraining.goal = Goal("nearness", "max")
 
 def before(owner, name, when):
     real = getattr(owner, name)

@@ -23,86 +23,89 @@ from pronmetric.eval.calibration import fit_sum
 from pronmetric.nn.head import LogitHead
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.targets import AtomicFile
-from pronmetric.training import run
 from pronmetric.training.after import target_fit
 from pronmetric.training.after.calibrate import FEWEST, Fit, logits_of, natural_rate
 from pronmetric.training.card.scorer import card
 from pronmetric.training.examples import people_text
 from pronmetric.training.examples.prepared import Folder, Prepared, check_language
-from pronmetric.training.fit import EXPORT, prepare_process
-from pronmetric.training.run import DTYPE, Result, checked_run, load_teacher
+from pronmetric.training.fit import EXPORT, Fitted
+from pronmetric.training.module import Length
 from pronmetric.training.settings import Train
 from pronmetric.training.source.data import WITH_SOURCE, WITHOUT, Development, SourceData, without_source
 from pronmetric.training.source.mixing import areas
-from pronmetric.training.source.reader import fit_reader, gap_head, make_collator
+from pronmetric.training.source.module import GOAL, Opened, ReaderModule, gap_head, make_collator, open_initial
 from pronmetric.training.source.several_languages import SeveralSources
+from pronmetric.training.start import DTYPE, Result, describe, load_teacher, training_record
 from pronmetric.version import __version__
 
 
-def train(
-    settings: Train,
-    *,
-    required_sources: Collection[str] = (),
-    overrides: Sequence[str] | None = None,
-    note: Callable[[str], None] = run.LOG.info,
-) -> Result | None:
-    """Train a scorer on the prepared folders `data.dir`, each of another target language; `out`/checkpoint is it.
+class SourceScorerTraining:
+    """A run that trains a scorer that reads sources itself; see `pronmetric.training.run.Kind`.
 
-    Arguments, resuming and several devices as for `pronmetric.training.run.train`.
-
-    Raises:
-        PronmetricError: a setting or a prepared folder is wrong, two folders have one target language, or `out` holds
-            another run.
+    The prepared folders `data.dir` have a target language each; `out`/checkpoint scores all of them.
     """
-    options = settings.source
-    assert options is not None
-    folders = Folder.of_languages(map(Path, settings.data.folders))
-    for each in folders:
-        check_language(settings, each.prepared.language)
-    if options.people and not any(people_text.SPLIT in each.manifest["splits"] for each in folders):
-        raise InputError(
-            "no texts that people judged in data.dir=: prepare one of the languages with data.people, or set "
-            "source.people=0"
-        )
-    kept, known = checked_run(settings), folders[0].prepared
-    gaps = gap_head(options, [each.prepared for each in folders], dropout=settings.pronoun_head.dropout)
-    teacher = load_teacher(settings, known)
-    with prepare_process(settings.trainer, seed=settings.seed):
 
-        def open_data(pieces: Pieces, max_pieces: int) -> SeveralSources:
-            return SeveralSources(
-                [
-                    SourceData(
-                        _with_folder(settings, each),
-                        make_collator(options, pieces, max_pieces, each.prepared),
-                        prepared=each.prepared,
-                        required_sources=required_sources,
-                        teacher=None if teacher is None else teacher.collator,
-                        gap_forms=None if gaps is None else gaps.forms,
-                    )
-                    for each in folders
-                ]
+    goal = GOAL
+
+    def __init__(self, settings: Train, *, required_sources: Collection[str], overrides: Sequence[str] | None) -> None:
+        assert settings.source is not None
+        self.settings, self.overrides, self.required_sources = settings, overrides, required_sources
+        self.options = settings.source
+        self.folders = Folder.of_languages(map(Path, settings.data.folders))
+        for each in self.folders:
+            check_language(settings, each.prepared.language)
+        if self.options.people and not any(people_text.SPLIT in each.manifest["splits"] for each in self.folders):
+            raise InputError(
+                "no texts that people judged in data.dir=: prepare one of the languages with data.people, or set "
+                "source.people=0"
             )
+        prepared = [each.prepared for each in self.folders]
+        self.gaps = gap_head(self.options, prepared, dropout=settings.pronoun_head.dropout)
+        self.teacher = load_teacher(settings, prepared[0])
 
-        trained = fit_reader(settings, open_data, kept=kept, teacher=teacher, note=note, gaps=gaps)
-        if trained is None:
-            return None
-        rows = SourceRows(context=options.context, before=options.before, languages=list(trained.data.languages))
-        described = run.describe(settings, trained.start, trained.data.collator, known, gaps)
+    def open(self) -> SeveralSources:
+        """See `Kind`."""
+        self.opened: Opened[SeveralSources] = open_initial(self.settings, self._open_data, gaps=self.gaps)
+        return self.opened.data
+
+    def _open_data(self, pieces: Pieces, max_pieces: int) -> SeveralSources:
+        return SeveralSources(
+            [
+                SourceData(
+                    _with_folder(self.settings, each),
+                    make_collator(self.options, pieces, max_pieces, each.prepared),
+                    prepared=each.prepared,
+                    required_sources=self.required_sources,
+                    teacher=None if self.teacher is None else self.teacher.collator,
+                    gap_forms=None if self.gaps is None else self.gaps.forms,
+                )
+                for each in self.folders
+            ]
+        )
+
+    def module(self, length: Length, note: Callable[[str], None]) -> ReaderModule:
+        """See `Kind`."""
+        return self.opened.module(self.settings, length, self.teacher, note)
+
+    def export(self, best: Fitted) -> Result:
+        """See `Kind`."""
+        settings, opened, data = self.settings, self.opened, self.opened.data
+        rows = SourceRows(context=self.options.context, before=self.options.before, languages=list(data.languages))
+        described = describe(settings, opened.start, data.collator, self.folders[0].prepared, self.gaps)
         record = {
             "version": __version__,
-            **run.training_record(settings, trained.initial, trained.best, overrides=overrides, teacher=teacher),
-            "translations": {each.code: part.size for each, part in zip(folders, trained.data.parts, strict=True)},
-            "figures": trained.best.figures,
+            **training_record(settings, opened.initial, best, overrides=self.overrides, teacher=self.teacher),
+            "translations": {each.code: part.size for each, part in zip(self.folders, data.parts, strict=True)},
+            "figures": best.figures,
         }
         return finish(
             Path(settings.out) / EXPORT,
-            trained.initial.scorer,
-            trained.start.pieces,
+            opened.finish(settings, best),
+            opened.start.pieces,
             described.model_copy(update={"reads_source": rows}),
-            [(each, part.collator, part.development) for each, part in zip(folders, trained.data.parts, strict=True)],
+            [(each, part.collator, part.development) for each, part in zip(self.folders, data.parts, strict=True)],
             record=record,
-            store=Store(half=settings.half, bits=options.bits),
+            store=Store(half=settings.half, bits=self.options.bits),
             dtype=DTYPE[settings.trainer.precision],
             progress=settings.trainer.progress,
         )
