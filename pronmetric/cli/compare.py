@@ -120,7 +120,7 @@ def run(task: CompareFlags) -> None:
         for number, (row, scores) in enumerate(scored):
             decided = list(pairs.add(scores, row.doc))
             write.add_compared(writer, number, row, decided, by=by, apart=apart)
-            if not out.only_system:
+            if out.prints_segments:
                 for pair in decided:
                     say(score_text.segment_line(number, pair, by=by))
         results = pairs.results(seed=task.seed, resamples=task.num_splits or RESAMPLES)

@@ -34,6 +34,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import DECISIONS
 from pronmetric.eval.resampling import SEED
 from pronmetric.output import targets
+from pronmetric.text import streams
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE
 
 HOST, PORT = "127.0.0.1", 8000
@@ -50,7 +51,7 @@ checkpoint that was trained without context scores without it by default."""
 SPEAKERS_WITHOUT_CONTEXT = "--speakers names who says the lines of the context, which --context none does not use"
 TEXTS = "texts (UTF-8, also gzip; one segment a line)"
 MODEL = "model"
-OUTPUT = "output"
+OUTPUT = "output (FILE - is stdout; what else would be printed goes to stderr)"
 COMET = "as in COMET"
 REFUSED = {
     "--num_workers": "a single process reads and prepares the texts; for several GPUs use --gpus N",
@@ -256,6 +257,11 @@ class OutputFlags(Flags):
         "and warnings)",
     )
     disable_bar: bool = False
+
+    @property
+    def prints_segments(self) -> bool:
+        """Whether segments are printed: not with --only_system, and not where a file is written to stdout."""
+        return not self.only_system and not any(map(streams.is_stdout, (self.to_json, self.to_tsv, self.to_mqm)))
 
     def notes(self) -> Notes:
         """The notes on stderr, as many as the flags want."""

@@ -24,6 +24,7 @@ from pronmetric.pronouns.known_words import CHECKED_LINES, check_texts
 from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.results import write
 from pronmetric.scoring.rerank import Choice, Weighting, rerank, rerank_by_agreement
+from pronmetric.text import streams
 from pronmetric.text.candidates import Candidates, line_parallel, read_nbest, read_parallel, read_scores
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE, previous, sources_of
 from pronmetric.text.corpus import TextFile, check_docids, read_speakers
@@ -249,10 +250,10 @@ def _write(
         by = "agreement with the other candidates" if task.mbr else "model"
         exports.finish(pronouns_by=by, weight=task.weight, margin=task.margin, signature=signature)
     chosen = (texts[choice.chosen] for texts, choice in zip(candidates, choices, strict=True))
-    if task.output is None:
+    if task.output is None and not streams.is_stdout(task.to_json):
         for text in chosen:
             print(text)
-    else:
+    elif task.output is not None:
         with targets.AtomicFile(task.output) as file:
             file.writelines(f"{text}\n" for text in chosen)
 

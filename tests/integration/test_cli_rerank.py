@@ -237,3 +237,11 @@ def test_agreement_needs_no_torch(place: Path) -> None:
     command = [sys.executable, "-c", code, "rerank", *TWO, "--mbr", "--quiet"]
     result = subprocess.run(command, capture_output=True, text=True, cwd=place)
     assert (result.returncode, result.stderr, len(result.stdout.splitlines())) == (0, "", 37)
+
+
+def test_stdout_has_the_chosen_lines_or_the_json(run: Run, systems: list[Path], tmp_path: Path) -> None:
+    chosen, _ = run("--mbr", "--candidates", *systems)
+    assert run("--mbr", "--candidates", *systems, "-o", "-")[0] == chosen
+    run("--mbr", "--candidates", *systems, "--to_json", tmp_path / "all.json", "-o", tmp_path / "chosen.txt")
+    out, _ = run("--mbr", "--candidates", *systems, "--to_json", "-")
+    assert out == read(tmp_path / "all.json")
