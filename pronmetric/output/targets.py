@@ -240,7 +240,7 @@ class AtomicFile:
     def __enter__(self) -> TextIO:
         """Open a temporary file next to the target."""
         if self._is_stdout:
-            self._file = streams.stdout_file()
+            self._file: TextIO = streams.stdout_file()
             return self._file
         if _is_special(self.path):
             handle = os.open(self.path, os.O_WRONLY)
@@ -250,7 +250,7 @@ class AtomicFile:
             handle, self._partial = _make_partial(target)
             self._lock = os.dup(handle)  # until the file has its name
         raw = io.BufferedWriter(_Named(handle, str(self.path)))
-        self._file: TextIO = io.TextIOWrapper(raw, encoding="utf-8", errors="surrogateescape", newline="\n")
+        self._file = io.TextIOWrapper(raw, encoding="utf-8", errors="surrogateescape", newline="\n")
         return self._file
 
     def flush(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.text import streams
+from pronmetric.text.columns import values_of
 from pronmetric.text.context import COMMON, NONE, History, Source, SourceHistory, check_speaker
 from pronmetric.text.lines import check_segment, decode_lines, open_bytes
 
@@ -155,22 +156,25 @@ def read(
 
 def of_lines(
     text: Sequence[str],
-    references: Sequence[Sequence[str]] = (),
+    references: Iterable[Iterable[str]] = (),
     docs: Sequence[Hashable] | None = None,
-    speakers: Sequence[str | None] | None = None,
+    speakers: Iterable[str | None] | None = None,
 ) -> Corpus:
     """The corpus of one system's segments in memory, called "system", with its references, "reference 1" and so on.
 
-    speakers: of the segments; None and "" are unknown.
+    speakers: of the segments; None and "" are unknown. They and references are columns as `values_of` takes them.
 
     Raises:
         InputError: a segment that is no text, or above the limit of characters; a name with a line break or a tab.
         PronmetricError: no segment, not as many in all, or a text in place of a list.
     """
-    if any(isinstance(given, str) for given in (text, references, speakers, *references)):
+    references = values_of(references, name="references")
+    if any(isinstance(reference, str) for reference in references):
         raise PronmetricError(
-            "expected a list of segments, a list of such lists of references and a list of speakers, got a text for one"
+            "expected a list of references, each a list of segments, got one list of texts: give references=[list]"
         )
+    references = [values_of(reference, name="references") for reference in references]
+    speakers = None if speakers is None else values_of(speakers, name="speakers")
     names = tuple(f"reference {number}" for number in range(1, len(references) + 1))
     columns = {"system": text, **dict(zip(names, references, strict=True))}
     lengths = {name: len(column) for name, column in columns.items()}
