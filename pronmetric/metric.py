@@ -301,6 +301,7 @@ class PronounMetric:
         source: str | Path | None = None,
         docids: str | Path | None = None,
         speakers: str | Path | None = None,
+        resegment: bool = False,
         context: str | None = None,
         batch_size: int | None = None,
         progress: bool = False,
@@ -313,6 +314,8 @@ class PronounMetric:
             source: the source, which affects scores if the checkpoint has a reader of sources.
             docids: the document of each line; without it all lines are one document.
             speakers: who says each line, an empty line where that is not known; the model reads the names.
+            resegment: lines are cut into sentences, and these aligned with those of the reference or source, as by
+                `pronmetric score --resegment`.
             context: "common" (that of the reference; the default with one), "respective" (that of the translation
                 itself) or "none"; a checkpoint that was trained without context has none by default.
             batch_size: as for `predict`.
@@ -322,7 +325,7 @@ class PronounMetric:
             InputError: a missing or empty file, or one that is not UTF-8.
             PronmetricError: files of different length, or an argument that is not as described.
         """
-        corpus = _read_files([translation], reference, source, docids, speakers)
+        corpus = _read_files([translation], reference, source, docids, speakers, resegment)
         self._warn_of_sources(str(source), ((row.source, row.texts[0]) for row in corpus.rows()))
         return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
 
@@ -388,7 +391,8 @@ class PronounMetric:
         """The signature of the scores of a corpus; several references are counted in it."""
         signed = self.signature(context=kind, context_size=self.context_size, seed=seed, counts=counts)
         several = len(corpus.averaged_references(kind))
-        return signed.plus(references=several) if several else signed
+        signed = signed.plus(references=several) if several else signed
+        return signed.plus(resegmented="yes") if corpus.resegmented else signed
 
     def compare(
         self,
@@ -462,6 +466,7 @@ class PronounMetric:
         source: str | Path | None = None,
         docids: str | Path | None = None,
         speakers: str | Path | None = None,
+        resegment: bool = False,
         context: str | None = None,
         by: str | None = None,
         tie: float | Literal["auto"] = TIE_THRESHOLD,
@@ -477,7 +482,7 @@ class PronounMetric:
             InputError: a missing or empty file, or one that is not UTF-8.
             PronmetricError: files of different length, or an argument that is not as described.
         """
-        corpus = _read_files([a, b], reference, source, docids, speakers)
+        corpus = _read_files([a, b], reference, source, docids, speakers, resegment)
         self._warn_of_sources(str(source), ((row.source, row.texts[0]) for row in corpus.rows()))
         kind, batch_size, seed = self._kind(corpus, context, CROSSED), _checked_batch_size(batch_size), _seed(seed)
         compared, counts = self._comparison(by, tie, sourced=corpus.has_source), Counts()
@@ -663,6 +668,7 @@ def _read_files(
     source: str | Path | None,
     docids: str | Path | None,
     speakers: str | Path | None,
+    resegment: bool,
 ) -> Corpus:
     """The corpus of these files; a note on them is a warning."""
     references = [reference] if isinstance(reference, str | Path) else reference or ()
@@ -673,6 +679,7 @@ def _read_files(
         source=None if source is None else str(source),
         docids=None if docids is None else str(docids),
         speakers=None if speakers is None else str(speakers),
+        resegment=resegment,
     )
 
 

@@ -14,7 +14,7 @@ from pronmetric.cli.run import (
     context_of,
     load_config,
     read_corpus,
-    signed_references,
+    signed_corpus,
     tie_threshold,
 )
 from pronmetric.errors import PronmetricError
@@ -128,7 +128,7 @@ def run(task: CompareFlags) -> None:
             kind,
             size=size,
             seed=task.seed,
-            references=signed_references(kind, corpus, texts),
+            **signed_corpus(kind, corpus, texts),
             by=by,
             tie=f"{threshold:g}",
             resamples=task.num_splits,

@@ -172,6 +172,10 @@ class TextFlags(Flags):
         metavar="FILE",
         help="who says each line, an empty line where that is not known; the model reads the names before the lines",
     )
+    resegment: bool = switch(
+        help="cut lines into sentences and align them with those of the reference or source: for outputs that merge or "
+        "split sentences, or have a document on a line"
+    )
     dataset: str | None = flag("-d", "--dataset", metavar="NAME:LP", help="a WMT test set, e.g. wmt22:de-en")
     wmt_dir: str | None = flag(
         metavar="DIR",
@@ -343,6 +347,10 @@ class ScoringFlags(Flags):
         extra = [name for name, value in of_files.items() if value is not None]
         if chosen != "-t" and extra:
             raise UsageError(f"{' and '.join(extra)} go with -t, not with {chosen}")
+        if self.texts.resegment and chosen != "-t":
+            raise UsageError(f"--resegment goes with -t, not with {chosen}")
+        if self.texts.resegment and self.texts.speakers is not None:
+            raise UsageError("--speakers names who says each line, and --resegment makes other segments than lines")
         if self.model.model_storage_path is not None and not locate.of_hub(self.model.model):
             raise UsageError("--model_storage_path needs a model of the hub; give --model OWNER/NAME too")
 

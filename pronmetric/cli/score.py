@@ -18,7 +18,7 @@ from pronmetric.cli.run import (
     load_language,
     read_corpus,
     read_records,
-    signed_references,
+    signed_corpus,
 )
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.baselines.corpus_scores import SystemBaselines, format_systems, format_units
@@ -190,7 +190,7 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
             systems=[write.system_entry(r, also=its) for r, its in zip(results, also_scores, strict=True)],
             **decision,
             counts=counts_entry(scoring.counts),
-            signature=scoring.sign(kind, size=size, references=signed_references(kind, corpus, texts)),
+            signature=scoring.sign(kind, size=size, **signed_corpus(kind, corpus, texts)),
             source_language=scoring.source_language(corpus),
             **more,
         )

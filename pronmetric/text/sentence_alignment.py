@@ -3,7 +3,8 @@
 Relative to the paper: Gale and Church (1993), "A Program for Aligning Sentences in Bilingual Corpora", with their beads
 and the cost of their lengths. The share of words on both sides lowers the cost, the rarer the more, so that versions in
 one language, and names and numbers across languages, hold the path. A sentence without a counterpart costs the same
-whatever its length. The search is exact within a band around the diagonal, which is widened until the best path keeps off its edges.
+whatever its length. The search is exact within a band around the diagonal, which is widened until the best path keeps
+off its edges.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ _COMMON = 100  # shared words that more sentences of the right have are not look
 _BAND = 25  # sentences on each side of the diagonal, at first
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_IDEOGRAPHS}]|[^\W_{_IDEOGRAPHS}]+")
-_END = re.compile("[\u3002\uff01\uff1f\uff61]+[\u300d\u300f\u201d\u2019\uff09\u3011]*")  # in Chinese and Japanese
+IDEOGRAPHIC_END = re.compile(
+    "[\u3002\uff01\uff1f\uff61]+[\u300d\u300f\u201d\u2019\uff09\u3011]*"
+)  # in Chinese and Japanese
 
 
 class Bead(NamedTuple):
@@ -44,7 +47,9 @@ def cut(line: str) -> list[str]:
     >>> cut("She left. Mr. Hall stayed."), cut("\u5979\u8d70\u4e86\u3002\u4ed6\u5462\uff1f"), cut(" ")
     (['She left.', 'Mr. Hall stayed.'], ['\u5979\u8d70\u4e86\u3002', '\u4ed6\u5462\uff1f'], [])
     """
-    return [sentence for part in _END.sub(r"\g<0>\n", line).split("\n") for sentence in split_sentences(part)]
+    return [
+        sentence for part in IDEOGRAPHIC_END.sub(r"\g<0>\n", line).split("\n") for sentence in split_sentences(part)
+    ]
 
 
 def align(left: Sequence[str], right: Sequence[str], *, starts: Collection[int] = ()) -> list[Bead]:
@@ -55,6 +60,9 @@ def align(left: Sequence[str], right: Sequence[str], *, starts: Collection[int] 
     >>> align(["She left.", "It rained, and he stayed."], ["She left.", "It rained.", "He stayed."])
     [Bead(left=(0, 1), right=(0, 1)), Bead(left=(1, 2), right=(1, 3))]
     """
+    if not left or not right:
+        alone = [Bead((i, i + 1), (0, 0)) for i in range(len(left))]
+        return alone or [Bead((0, 0), (j, j + 1)) for j in range(len(right))]
     texts, band = _Texts(left, right), _BAND
     while (path := _search(texts, frozenset(starts), band)) is None:
         band *= 2
@@ -65,12 +73,12 @@ class _Texts:
     """What the costs of beads of two texts depend on."""
 
     def __init__(self, left: Sequence[str], right: Sequence[str]) -> None:
-        self.lengths = [len(sentence) for sentence in left], [len(sentence) for sentence in right]
-        all_left, all_right = map(sum, self.lengths)
+        self.ends = tuple(list(accumulate(map(len, side), initial=0)) for side in (left, right))
+        all_left, all_right = (ends[-1] for ends in self.ends)
         self.ratio = all_right / all_left if all_left and all_right else 1.0
-        self.weights, self.shared = _weigh(left, right)
-        ends = list(accumulate(self.lengths[1], initial=0))
-        self.diagonal = [bisect_left(ends, self.ratio * done) for done in accumulate(self.lengths[0], initial=0)]
+        weights, self.shared = _weigh(left, right)
+        self.weights = tuple(list(accumulate(side, initial=0.0)) for side in weights)
+        self.diagonal = [bisect_left(self.ends[1], self.ratio * done) for done in self.ends[0]]
         self.diagonal[-1] = len(right)
 
     def cost(self, i: int, j: int, a: int, b: int) -> float:
@@ -78,15 +86,14 @@ class _Texts:
         cost = _COSTS[a, b]
         if not a or not b:
             return cost
-        left, right = slice(i - a, i), slice(j - b, j)
-        one, other = sum(self.lengths[0][left]), sum(self.lengths[1][right])
+        one, other = self.ends[0][i] - self.ends[0][i - a], self.ends[1][j] - self.ends[1][j - b]
         z = (self.ratio * one - other) / math.sqrt(_VARIANCE * max(1.0, (one + other / self.ratio) / 2))
         cost -= math.log(max(_LEAST, math.erfc(abs(z) / math.sqrt(2))))
-        shared = sum(row.get(k, 0.0) for row in self.shared[left] for k in range(j - b, j))
+        shared = sum(row.get(k, 0.0) for row in self.shared[i - a : i] for k in range(j - b, j))
         if not shared:
             return cost
-        whole = math.sqrt(sum(self.weights[0][left]) * sum(self.weights[1][right]))
-        return cost - _SHARED * min(1.0, shared / whole)
+        left, right = self.weights[0][i] - self.weights[0][i - a], self.weights[1][j] - self.weights[1][j - b]
+        return cost - _SHARED * min(1.0, shared / math.sqrt(left * right))
 
 
 def _weigh(
@@ -118,7 +125,7 @@ def _weigh(
 
 def _search(texts: _Texts, starts: Collection[int], band: int) -> list[Bead] | None:
     """The cheapest path of beads in a band around the diagonal; None where it may lie outside."""
-    last = len(texts.lengths[1])
+    last = len(texts.ends[1]) - 1
     limits = [(max(0, middle - band), min(last, middle + band)) for middle in texts.diagonal]
     least: list[list[float]] = []
     taken: list[list[tuple[int, int]]] = []
@@ -137,7 +144,7 @@ def _search(texts: _Texts, starts: Collection[int], band: int) -> list[Bead] | N
     if not math.isfinite(least[-1][-1]):
         return None
     path: list[Bead] = []
-    i, j = len(texts.lengths[0]), last
+    i, j = len(limits) - 1, last
     while i or j:
         low, high = limits[i]
         if (j == low and low > 0) or (j == high and high < last):
