@@ -53,9 +53,9 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call(
             "--candidates a b --scores c d --weight 1 -r e --docids f --speakers g",
             "a b c d e f g",
-            ("-o", "--to_json"),
+            ("-o", "--to_json", "--to_pairs"),
         ),
-        Call("--nbest a --model model", "a model/config.yaml", ("-o", "--to_json")),
+        Call("--nbest a --model model", "a model/config.yaml", ("-o", "--to_json", "--to_pairs")),
     ],
     "prepare": [Call("data.wmt=tests data.english=data", "tests data", folders=["out="])],
     "train": [Call("data.dir=data init=model", "data model", folders=["out="])],
