@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 from pronmetric.errors import InputError
@@ -28,9 +29,10 @@ def read(path: Path) -> FileTexts:
     if (stray := next((row for row, line in enumerate(before) if line.strip()), None)) is not None:
         message = f'expected a cue, its number and "{_EXAMPLE}", found "{lines[stray].strip()[:60]}"'
         raise InputError(message, file=path, line=stray + 1)
-    ends = [*list(heads.values())[1:], len(lines)]
     made = []
-    for order, ((row, head), end) in enumerate(zip(heads.items(), ends, strict=True), start=1):
+    for order, (row, (head, end)) in enumerate(
+        zip(found, pairwise([*heads.values(), len(lines)]), strict=True), start=1
+    ):
         name = lines[head].strip() if head < row else str(order)
         made.append(cues.Cue(name, *found[row], row + 2, tuple(lines[row + 1 : end])))
     return cues.texts(made, FORMAT)
