@@ -29,7 +29,7 @@ PAUSE = 3.0  # seconds
 MOST_CUES = 6
 _TIME = r"(?:(\d+):)?([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
 _TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?=\s|$).*")
-_MEANT_AS_TIMES = re.compile(r"\d\s*-->|-->\s*\d|\s*-->")
+_MEANT_AS_TIMES = re.compile(r"^\s*-->|\d\s*-->|-->\s*\d|^\s*(?:\d{1,2}:)?\d\d:\d\d[,.]\d{3}(?!\d)")
 
 _BREAK = re.compile(r"\\[Nn]|<br\s*/?>", re.IGNORECASE)
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s+(?P<name>[^<>]+)>|</v>", re.IGNORECASE)
@@ -104,11 +104,9 @@ def times(line: str, example: str, *, file: Path, number: int) -> tuple[float, f
     Raises:
         InputError: the line looks like one, but its times are broken; `example` is what was expected.
     """
-    if "-->" not in line:
-        return None
     if match := _TIMES.fullmatch(line):
         return _seconds(*match.groups()[:4]), _seconds(*match.groups()[4:])
-    if _MEANT_AS_TIMES.match(line.strip()) or re.search(r"\d\s*-->|-->\s*\d", line):
+    if _MEANT_AS_TIMES.search(line):
         raise InputError(f'broken times "{line.strip()[:60]}"; expected "{example}"', file=file, line=number)
     return None
 
