@@ -114,6 +114,11 @@ def test_without_full_stops_a_capital_in_a_new_cue_begins_a_sentence(tmp_path: P
     assert texts(tmp_path, *cues, "It rained.")[:2] == ["She left He stayed in Rome because of her?"] * 2
 
 
+def test_two_cues_do_not_tell_whether_a_file_has_full_stops(tmp_path: Path) -> None:
+    assert texts(tmp_path, "She saw", "Anna") == ["She saw Anna"]
+    assert texts(tmp_path, "She saw", "Anna", "He left") == ["She saw", "Anna", "He left"]
+
+
 def test_text_without_marks_is_cut_after_six_cues(tmp_path: Path) -> None:
     assert [len(text.split()) for text in texts(tmp_path, *["she left"] * 20)] == [12, 12, 12, 4]
 
