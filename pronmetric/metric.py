@@ -47,6 +47,7 @@ from pronmetric.scoring.missing import count_by_reference
 from pronmetric.scoring.score import SPEAKERS, Counts, PronounScore, SegmentScore, tally_segments
 from pronmetric.signature import Signature
 from pronmetric.text import corpus as corpora
+from pronmetric.text.columns import check_records, type_of, values_of
 from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE, Text, text_of
 from pronmetric.text.corpus import Corpus
 from pronmetric.version import __version__
@@ -256,8 +257,9 @@ class PronounMetric:
         records: Iterable[Mapping[str, Any]],
         *,
         batch_size: int | None = None,
-        docs: Sequence[Hashable] | None = None,
+        docs: Iterable[Hashable] | None = None,
         progress: bool = False,
+        gpus: int | None = None,
     ) -> Prediction:
         """Score records `{"text": str, "context": [previous sentences]}`, the output of one system.
 
@@ -272,13 +274,15 @@ class PronounMetric:
             docs: each record's document (None if unknown), over which the system score has its interval; by default
                 records.
             progress: show a bar on stderr.
+            gpus: as in COMET, but the metric runs where `from_pretrained` put it: another number of GPUs is an error.
 
         Sources that cannot be right are a warning, as in all methods that take sources but `stream` and `alternatives`.
 
         Raises:
             InputError: a record without a text, or a value that is not text.
-            PronmetricError: `batch_size` or `docs` are not as described.
+            PronmetricError: `batch_size`, `docs` or `gpus` are not as described; a data frame in place of records.
         """
+        self._check_gpus(gpus)
         texts = self._texts(records)
         batch_size, docs = _checked_batch_size(batch_size), _checked_docs(docs, len(texts))
         self._warn_of_sources("records", given_pairs(texts))
@@ -297,6 +301,7 @@ class PronounMetric:
         source: str | Path | None = None,
         docids: str | Path | None = None,
         speakers: str | Path | None = None,
+        resegment: bool = False,
         context: str | None = None,
         batch_size: int | None = None,
         progress: bool = False,
@@ -309,6 +314,8 @@ class PronounMetric:
             source: the source, which affects scores if the checkpoint has a reader of sources.
             docids: the document of each line; without it all lines are one document.
             speakers: who says each line, an empty line where that is not known; the model reads the names.
+            resegment: lines are cut into sentences, and these aligned with those of the reference or source, as by
+                `pronmetric score --resegment`.
             context: "common" (that of the reference; the default with one), "respective" (that of the translation
                 itself) or "none"; a checkpoint that was trained without context has none by default.
             batch_size: as for `predict`.
@@ -318,30 +325,32 @@ class PronounMetric:
             InputError: a missing or empty file, or one that is not UTF-8.
             PronmetricError: files of different length, or an argument that is not as described.
         """
-        corpus = _read_files([translation], reference, source, docids, speakers)
+        corpus = _read_files([translation], reference, source, docids, speakers, resegment)
         self._warn_of_sources(str(source), ((row.source, row.texts[0]) for row in corpus.rows()))
         return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
 
     def corpus_score(
         self,
-        hypotheses: Sequence[str],
-        references: Sequence[Sequence[str]] = (),
+        hypotheses: Iterable[str],
+        references: Iterable[Iterable[str]] = (),
         *,
-        docs: Sequence[Hashable] | None = None,
-        speakers: Sequence[str | None] | None = None,
+        docs: Iterable[Hashable] | None = None,
+        speakers: Iterable[str | None] | None = None,
         context: str | None = None,
         batch_size: int | None = None,
         progress: bool = False,
     ) -> Prediction:
         """Score a translation as sacreBLEU does: a list of segments, and a list of as many for each reference.
 
-        `docs`: the document of each segment; without it all are one document. `speakers`: who says each segment, None
-        where that is not known. Other arguments as for `score_files`.
+        In place of a list there may be a tuple, a Series, an array or a column of a data set. `docs`: the document of
+        each segment; without it all are one document. `speakers`: who says each segment, None where that is not known.
+        Other arguments as for `score_files`.
 
         Raises:
             InputError: a segment that is no text.
             PronmetricError: lists of different length, or an argument that is not as described.
         """
+        hypotheses = values_of(hypotheses, name="hypotheses")
         corpus = corpora.of_lines(hypotheses, references, _checked_docs(docs, len(hypotheses)), speakers)
         return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
 
@@ -382,7 +391,8 @@ class PronounMetric:
         """The signature of the scores of a corpus; several references are counted in it."""
         signed = self.signature(context=kind, context_size=self.context_size, seed=seed, counts=counts)
         several = len(corpus.averaged_references(kind))
-        return signed.plus(references=several) if several else signed
+        signed = signed.plus(references=several) if several else signed
+        return signed.plus(resegmented="yes") if corpus.resegmented else signed
 
     def compare(
         self,
@@ -393,7 +403,7 @@ class PronounMetric:
         by: str | None = None,
         tie: float | Literal["auto"] = TIE_THRESHOLD,
         batch_size: int | None = None,
-        docs: Sequence[Hashable] | None = None,
+        docs: Iterable[Hashable] | None = None,
         seed: int = SEED,
         progress: bool = False,
     ) -> Comparison:
@@ -456,6 +466,7 @@ class PronounMetric:
         source: str | Path | None = None,
         docids: str | Path | None = None,
         speakers: str | Path | None = None,
+        resegment: bool = False,
         context: str | None = None,
         by: str | None = None,
         tie: float | Literal["auto"] = TIE_THRESHOLD,
@@ -471,7 +482,7 @@ class PronounMetric:
             InputError: a missing or empty file, or one that is not UTF-8.
             PronmetricError: files of different length, or an argument that is not as described.
         """
-        corpus = _read_files([a, b], reference, source, docids, speakers)
+        corpus = _read_files([a, b], reference, source, docids, speakers, resegment)
         self._warn_of_sources(str(source), ((row.source, row.texts[0]) for row in corpus.rows()))
         kind, batch_size, seed = self._kind(corpus, context, CROSSED), _checked_batch_size(batch_size), _seed(seed)
         compared, counts = self._comparison(by, tie, sourced=corpus.has_source), Counts()
@@ -502,7 +513,18 @@ class PronounMetric:
         if not self._no_source:
             check_sources(name, pairs, self.language, lambda said: warnings.warn(said, stacklevel=5), strict=False)
 
+    def _check_gpus(self, gpus: object) -> None:
+        """Refuse another number of GPUs than the metric runs on."""
+        device = self.inference.device.type
+        mine = 0 if device == "cpu" else len(self.inference.replicas)
+        if gpus is not None and _whole(gpus, least=0, what="gpus") != mine:
+            place = f"{mine} GPU{'s' * (mine > 1)}" if mine else "the CPU"
+            raise PronmetricError(
+                f"the metric was loaded on {place}; choose there: PronounMetric.from_pretrained(gpus={gpus})"
+            )
+
     def _texts(self, records: Iterable[Mapping[str, Any]]) -> list[Text]:
+        check_records(records)
         return [
             text_of(record, file="record", line=number, with_source=self.with_source)
             for number, record in enumerate(records, start=1)
@@ -646,6 +668,7 @@ def _read_files(
     source: str | Path | None,
     docids: str | Path | None,
     speakers: str | Path | None,
+    resegment: bool,
 ) -> Corpus:
     """The corpus of these files; a note on them is a warning."""
     references = [reference] if isinstance(reference, str | Path) else reference or ()
@@ -656,6 +679,7 @@ def _read_files(
         source=None if source is None else str(source),
         docids=None if docids is None else str(docids),
         speakers=None if speakers is None else str(speakers),
+        resegment=resegment,
     )
 
 
@@ -667,14 +691,12 @@ def _checked_docs(docs: object, number: int) -> list[Hashable] | None:
     """The documents of so many records; None if they are not known."""
     if docs is None:
         return None
-    if isinstance(docs, str | bytes | set | frozenset | Mapping) or not isinstance(docs, Iterable):
-        raise PronmetricError(f"expected docs to be a list with the document of each record, got {_type(docs)}")
-    units = list(docs)
+    units = values_of(docs, name="docs")
     if len(units) != number:
         raise PronmetricError(f"expected one document for each record in docs, got {len(units)} for {number} records")
     for place, doc in enumerate(units):
         if not isinstance(doc, Hashable) or doc != doc:  # NaN is not equal to itself
-            what = _type(doc) if not isinstance(doc, Hashable) else "NaN"
+            what = type_of(doc) if not isinstance(doc, Hashable) else "NaN"
             raise PronmetricError(
                 f"expected a name or number, or None for an unknown document, in docs[{place}], got {what}"
             )
@@ -685,11 +707,6 @@ def _checked_tie(tie: object) -> float:
     if not isinstance(tie, Real) or isinstance(tie, bool) or not 0 <= float(tie) < inf:
         raise PronmetricError(f'expected "auto" or a finite number from 0 as tie, got {tie!r}')
     return float(tie)
-
-
-def _type(value: object) -> str:
-    name = type(value).__name__
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def chunks(items: Iterable[Item], size: int) -> Iterator[tuple[Item, ...]]:

@@ -14,7 +14,7 @@ from pronmetric.cli.run import (
     context_of,
     load_config,
     read_corpus,
-    signed_references,
+    signed_corpus,
     tie_threshold,
 )
 from pronmetric.errors import PronmetricError
@@ -120,7 +120,7 @@ def run(task: CompareFlags) -> None:
         for number, (row, scores) in enumerate(scored):
             decided = list(pairs.add(scores, row.doc))
             write.add_compared(writer, number, row, decided, by=by, apart=apart)
-            if not out.only_system:
+            if out.prints_segments:
                 for pair in decided:
                     say(score_text.segment_line(number, pair, by=by))
         results = pairs.results(seed=task.seed, resamples=task.num_splits or RESAMPLES)
@@ -128,7 +128,7 @@ def run(task: CompareFlags) -> None:
             kind,
             size=size,
             seed=task.seed,
-            references=signed_references(kind, corpus, texts),
+            **signed_corpus(kind, corpus, texts),
             by=by,
             tie=f"{threshold:g}",
             resamples=task.num_splits,

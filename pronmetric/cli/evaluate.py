@@ -56,7 +56,8 @@ EPILOG = """pairs, one of:
   FILE.jsonl  one object per line: {"id", "context": [sentences], "text_a", "text_b", "better": "A"|"B"|"tie",
               "votes": {rater: "A"|"B"|"tie"}, "group", "doc", "pronoun_a", "pronoun_b", "reference", "system_a",
               "system_b"}; or a file of the published study ({"reference": tokens, "noisy": tokens, ...}), in which
-              the reference is the better text
+              the reference is the better text; or preference pairs ({"prompt", "chosen", "rejected"}), in which the
+              chosen text is: "context" and "source" are read if they have them, the prompt is not
   FILE.tsv    GAP: each sentence against its copy with the pronoun of the other gender
   FOLDER      of `pronmetric prepare`: reference against system output (R vs S), and reference against its copy with
               one pronoun of the system output (R vs R'), evaluated separately

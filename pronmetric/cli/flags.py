@@ -34,6 +34,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import DECISIONS
 from pronmetric.eval.resampling import SEED
 from pronmetric.output import targets
+from pronmetric.text import streams
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE
 
 HOST, PORT = "127.0.0.1", 8000
@@ -50,7 +51,7 @@ checkpoint that was trained without context scores without it by default."""
 SPEAKERS_WITHOUT_CONTEXT = "--speakers names who says the lines of the context, which --context none does not use"
 TEXTS = "texts (UTF-8, also gzip; one segment a line)"
 MODEL = "model"
-OUTPUT = "output"
+OUTPUT = "output (FILE - is stdout; what else would be printed goes to stderr)"
 COMET = "as in COMET"
 REFUSED = {
     "--num_workers": "a single process reads and prepares the texts; for several GPUs use --gpus N",
@@ -171,6 +172,10 @@ class TextFlags(Flags):
         metavar="FILE",
         help="who says each line, an empty line where that is not known; the model reads the names before the lines",
     )
+    resegment: bool = switch(
+        help="cut lines into sentences and align them with those of the reference or source: for outputs that merge or "
+        "split sentences, or have a document on a line"
+    )
     dataset: str | None = flag("-d", "--dataset", metavar="NAME:LP", help="a WMT test set, e.g. wmt22:de-en")
     wmt_dir: str | None = flag(
         metavar="DIR",
@@ -257,6 +262,11 @@ class OutputFlags(Flags):
     )
     disable_bar: bool = False
 
+    @property
+    def prints_segments(self) -> bool:
+        """Whether segments are printed: not with --only_system, and not where a file is written to stdout."""
+        return not self.only_system and not any(map(streams.is_stdout, (self.to_json, self.to_tsv, self.to_mqm)))
+
     def notes(self) -> Notes:
         """The notes on stderr, as many as the flags want."""
         return Notes(quiet=self.quiet, verbose=self.verbose)
@@ -337,6 +347,10 @@ class ScoringFlags(Flags):
         extra = [name for name, value in of_files.items() if value is not None]
         if chosen != "-t" and extra:
             raise UsageError(f"{' and '.join(extra)} go with -t, not with {chosen}")
+        if self.texts.resegment and chosen != "-t":
+            raise UsageError(f"--resegment goes with -t, not with {chosen}")
+        if self.texts.resegment and self.texts.speakers is not None:
+            raise UsageError("--speakers names who says each line, and --resegment makes other segments than lines")
         if self.model.model_storage_path is not None and not locate.of_hub(self.model.model):
             raise UsageError("--model_storage_path needs a model of the hub; give --model OWNER/NAME too")
 

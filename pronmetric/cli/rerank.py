@@ -24,6 +24,7 @@ from pronmetric.pronouns.known_words import CHECKED_LINES, check_texts
 from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.results import write
 from pronmetric.scoring.rerank import Choice, Weighting, rerank, rerank_by_agreement
+from pronmetric.text import streams, strict_json
 from pronmetric.text.candidates import Candidates, line_parallel, read_nbest, read_parallel, read_scores
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE, previous, sources_of
 from pronmetric.text.corpus import TextFile, check_docids, read_speakers
@@ -56,9 +57,14 @@ context of each candidate:
 risk, all equally likely): the F1 of their pronoun forms, 1 if neither has a pronoun. It follows the majority of the
 candidates; where most have no pronoun, a candidate without pronouns is chosen.
 
+--to_pairs writes each two candidates of a line of which one is better by more than --margin, one JSON object a line,
+{{"id": "LINE-NUMBER", "prompt": the line of -s, "chosen": ..., "rejected": ..., "difference": ...}}, the clearest pair
+of a line first. The id counts lines and pairs from 0; there is no "prompt" without -s. Ties write no pair.
+
 examples:
   pronmetric rerank --candidates a.txt b.txt c.txt --docids ids.txt > best.txt
   pronmetric rerank --nbest out.nbest --size 10 --scores out.logprob --weight 0.3 -o best.txt
+  pronmetric rerank --nbest samples.txt --size 8 -s source.txt --to_pairs pairs.jsonl -o best.txt
   pronmetric rerank --nbest moses.nbest --mbr"""
 _CONTEXTS = {RESPECTIVE: "the {} as chosen", COMMON: "the {} of the reference", NONE: "none"}
 TEXTS, SCORE = "candidates (UTF-8, also gzip; see below)", "score"
@@ -109,6 +115,9 @@ class RerankFlags(Flags):
         "-o", "--output", group=flags.OUTPUT, metavar="FILE", help="write the chosen lines to FILE (default: stdout)"
     )
     to_json: str | None = flag(group=flags.OUTPUT, metavar="FILE", help="write all candidates with their scores")
+    to_pairs: str | None = flag(
+        group=flags.OUTPUT, metavar="FILE", help="write preference pairs for tuning a translator; see below"
+    )
     out: OutputFlags = part(OutputFlags, flags.OUTPUT, only=flags.NOTES)
     strict: bool = flags.strict_flag(flags.OUTPUT)
 
@@ -147,7 +156,7 @@ class RerankFlags(Flags):
 def run(task: RerankFlags) -> None:
     """Choose among the candidates, print or write the chosen lines."""
     files = [*(task.candidates or ()), task.nbest, task.references, task.sources, task.docids, task.speakers]
-    targets.check((task.output, task.to_json), read=[*files, *(task.scores or ()), task.model.model])
+    targets.check((task.output, task.to_json, task.to_pairs), read=[*files, *(task.scores or ()), task.model.model])
     note = task.out.notes()
     if task.candidates:
         candidates = read_parallel(task.candidates, note)
@@ -164,6 +173,9 @@ def run(task: RerankFlags) -> None:
     else:
         choices, signature = _rerank(candidates, given, task, note)
     _write(candidates, given, choices, signature, task)
+    if task.to_pairs is not None:
+        pairs = _write_pairs(task.to_pairs, candidates, given, choices, task)
+        note.detail(f"{task.to_pairs}: {pairs} pairs; the other candidates of a line are the same text or tie")
     changed = sum(choice.chosen > 0 for choice in choices)
     without = sum(choice.scores[0] is None for choice in choices)
     (note if signature is None else note.detail)(
@@ -249,12 +261,28 @@ def _write(
         by = "agreement with the other candidates" if task.mbr else "model"
         exports.finish(pronouns_by=by, weight=task.weight, margin=task.margin, signature=signature)
     chosen = (texts[choice.chosen] for texts, choice in zip(candidates, choices, strict=True))
-    if task.output is None:
+    if task.output is None and not any(map(streams.is_stdout, (task.to_json, task.to_pairs))):
         for text in chosen:
             print(text)
-    else:
+    elif task.output is not None:
         with targets.AtomicFile(task.output) as file:
             file.writelines(f"{text}\n" for text in chosen)
+
+
+def _write_pairs(path: str, candidates: Candidates, given: Given, choices: Sequence[Choice], task: RerankFlags) -> int:
+    """Write the preferences among the candidates of each line; their number."""
+    prompts = None if task.sources is None else list(line_parallel(task.sources, len(candidates)))
+    number = 0
+    with targets.AtomicFile(path) as file:
+        for line, (texts, choice) in enumerate(zip(candidates, choices, strict=True)):
+            prompt = {} if prompts is None else {"prompt": prompts[line]}
+            its_given = None if given is None else given[line]
+            for place, pair in enumerate(task.weighting.preferences(texts, choice.scores, its_given)):
+                record = {"id": f"{line}-{place}", **prompt, **pair._asdict()}
+                record["difference"] = write.round_score(pair.difference)
+                file.write(strict_json.dump(record) + "\n")
+                number += 1
+    return number
 
 
 VERB = Command(

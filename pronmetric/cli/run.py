@@ -307,6 +307,7 @@ def _read_files(texts: TextFlags, note: Notes) -> Corpus:
         source=texts.sources,
         docids=texts.docids,
         speakers=texts.speakers,
+        resegment=texts.resegment,
     )
 
 
@@ -372,6 +373,11 @@ def note_boundaries(kind: str, documents: bool, note: Notes) -> None:
 def previous_lines(size: int) -> str:
     """The number of previous lines in words."""
     return "previous line" if size == 1 else f"{size} previous lines"
+
+
+def signed_corpus(kind: str, corpus: Corpus, texts: TextFlags) -> dict[str, Any]:
+    """What the signature says of a corpus: its references, and that its segments are aligned sentences."""
+    return {"references": signed_references(kind, corpus, texts), "resegmented": "yes" if corpus.resegmented else None}
 
 
 def signed_references(kind: str, corpus: Corpus, texts: TextFlags) -> str | int | None:

@@ -18,7 +18,7 @@ from pronmetric.cli.run import (
     load_language,
     read_corpus,
     read_records,
-    signed_references,
+    signed_corpus,
 )
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.baselines.corpus_scores import SystemBaselines, format_systems, format_units
@@ -176,7 +176,7 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
             ):
                 segment = tally.add(each, row.doc)
                 add_errors(tally.name, number, row, text, segment)
-                if not out.only_system:
+                if out.prints_segments:
                     say(f"{visible(tally.name)}\tSegment {number}\tscore: {format_score(segment.score)}")
                 head = {"system": tally.name, "segment": number, "doc": row.doc}
                 its_texts = write.texts_of(row, text, contexts, references, each)
@@ -190,7 +190,7 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
             systems=[write.system_entry(r, also=its) for r, its in zip(results, also_scores, strict=True)],
             **decision,
             counts=counts_entry(scoring.counts),
-            signature=scoring.sign(kind, size=size, references=signed_references(kind, corpus, texts)),
+            signature=scoring.sign(kind, size=size, **signed_corpus(kind, corpus, texts)),
             source_language=scoring.source_language(corpus),
             **more,
         )
@@ -234,14 +234,14 @@ def _score_records(task: ScoreFlags, name: str, note: output.Notes) -> None:
         for segment in scoring.stream(read_texts()):
             record = waiting.popleft()
             tally.add(segment, record.doc)
-            if not out.only_system:
+            if out.prints_segments:
                 say(strict_json.dump({"id": record.id, **segment_entry(segment)}))
             write.add_scored(writer, {"id": record.id}, {}, segment, apart=apart)
             if not waiting:  # all records read so far are scored; a pipe may wait for them
                 say.flush()
         score = tally.score()
         writer.finish(systems=[system(name, score)], counts=counts_entry(scoring.counts), signature=scoring.sign(kind))
-    if out.only_system:
+    if not out.prints_segments:
         say(f"{visible(name)}\tscore: {format_score(score.score)}")
     note_system(name, score, note.detail)
     scoring.finish()

@@ -11,9 +11,10 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from pronmetric.errors import InputError
+from pronmetric.text import streams
 
 STDIN = "-"
 _PARTIAL = ".part"
@@ -27,6 +28,8 @@ def check(
     folders: Iterable[str | Path | None] = (),
 ) -> None:
     """Refuse, before any work, outputs that would overwrite an input or another output, or cannot be written.
+
+    An output may be stdout ("-" or "/dev/stdout"): from here on, what is printed goes to stderr.
 
     Links, `..` and a case-insensitive file system are taken into account. Files in an input folder are inputs. Devices
     and pipes may be given several times. None is an output that was not requested.
@@ -48,7 +51,13 @@ def check(
         if opened in taken:
             raise InputError(f"stdout is redirected into {taken[opened]}; write it to another file")
         taken[opened] = "stdout"
-    for name in (name for name in files if name is not None):
+    names = [name for name in files if name is not None]
+    written = [name for name in names if streams.is_stdout(name)]
+    if len(written) > 1:
+        raise InputError("only one output can be written to stdout; give a file for the others", file=written[1])
+    if written:
+        streams.divert_stdout()
+    for name in (name for name in names if not streams.is_stdout(name)):
         path = Path(name)
         _check_file(path)
         if _is_special(path):
@@ -60,6 +69,8 @@ def check(
             raise InputError(message, file=name)
         taken[_identity(path)] = f"the output {name}"
     for folder in map(Path, (folder for folder in folders if folder is not None)):
+        if streams.is_stdout(folder):
+            raise InputError("is stdout, which is no folder; give a folder to write", file=folder)
         if (same := taken.get(_identity(folder))) is not None:
             raise InputError(f"would be overwritten: it is {same} too; give another folder to write", file=folder)
         if folder.exists() and not folder.is_dir():
@@ -216,17 +227,21 @@ class AtomicFile:
 
     Partial files of killed runs are removed when the same file is written again.
 
-    `.buffer` takes bytes. If the path is a symbolic link, its target is written; devices and pipes are written to
-    directly.
+    `.buffer` takes bytes. If the path is a symbolic link, its target is written; devices, pipes and stdout ("-") are
+    written to directly.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        self._is_stdout = streams.is_stdout(path)
         self._partial: Path | None = None
         self._lock: int | None = None
 
-    def __enter__(self) -> io.TextIOWrapper:
+    def __enter__(self) -> TextIO:
         """Open a temporary file next to the target."""
+        if self._is_stdout:
+            self._file: TextIO = streams.stdout_file()
+            return self._file
         if _is_special(self.path):
             handle = os.open(self.path, os.O_WRONLY)
         else:
@@ -244,6 +259,10 @@ class AtomicFile:
 
     def __exit__(self, kind: object, *_: object) -> None:
         """Rename to the target, or remove the temporary file."""
+        if self._is_stdout:
+            if kind is None:
+                self._file.flush()
+            return
         try:
             if kind is not None:
                 with suppress(OSError):
@@ -271,7 +290,7 @@ class AtomicFiles(ExitStack):
         super().__init__()
         self._files: list[AtomicFile] = []
 
-    def open(self, path: str | Path) -> io.TextIOWrapper:
+    def open(self, path: str | Path) -> TextIO:
         """Open one more file."""
         self._files.append(AtomicFile(path))
         return self.enter_context(self._files[-1])

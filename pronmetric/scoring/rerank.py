@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import groupby, islice
+from itertools import combinations, groupby, islice
 from typing import NamedTuple
 
 from pronmetric.pronouns import finder
@@ -29,6 +29,14 @@ class Choice(NamedTuple):
     chosen: int
     scores: tuple[float | None, ...]
     gains: tuple[float, ...]
+
+
+class Preference(NamedTuple):
+    """Two candidates of a line and by how much the chosen one is better, above 0."""
+
+    chosen: str
+    rejected: str
+    difference: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +64,23 @@ class Weighting:
         )
         best = max(range(len(gains)), key=gains.__getitem__)
         return Choice(best if gains[best] > self.margin else 0, tuple(scores), gains)
+
+    def preferences(
+        self, texts: Sequence[str], scores: Sequence[float | None], given: Sequence[float] | None = None
+    ) -> list[Preference]:
+        """Each two different texts, of which one is better by more than the margin; the clearest pair comes first.
+
+        >>> Weighting().preferences(["It left.", "She left.", "Gone."], [0.2, 0.9, None])
+        [Preference(chosen='She left.', rejected='It left.', difference=0.7)]
+        """
+        pairs = []
+        for i, j in combinations(range(len(texts)), 2):
+            other = 0.0 if given is None else given[i] - given[j]
+            difference = self.weight * _difference(scores[i], scores[j]) + (1 - self.weight) * other
+            if abs(difference) > self.margin and texts[i] != texts[j]:
+                chosen, rejected = (texts[i], texts[j]) if difference > 0 else (texts[j], texts[i])
+                pairs.append(Preference(chosen, rejected, abs(difference)))
+        return sorted(dict.fromkeys(pairs), key=lambda pair: -pair.difference)
 
 
 def _difference(score: float | None, first: float | None) -> float:

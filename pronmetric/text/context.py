@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pronmetric.errors import InputError
+from pronmetric.text.columns import values_of
 from pronmetric.text.entry import Entry
 
 CONTEXT_SIZE = 2
@@ -214,21 +215,24 @@ def previous(
 
 
 def in_context(
-    lines: Sequence[str],
+    lines: Iterable[str],
     *,
-    reference: Sequence[str] | None = None,
-    docs: Sequence[Hashable] | None = None,
+    reference: Iterable[str] | None = None,
+    docs: Iterable[Hashable] | None = None,
     size: int = CONTEXT_SIZE,
 ) -> list[dict[str, Any]]:
     """Records of a system's lines for `PronounMetric.predict`, each in the previous lines of its document.
 
     Args:
-        lines: the system's output, one segment a line.
+        lines: the system's output, one segment a line: a list, a Series, an array or a column of a data set, as are
+            the others.
         reference: lines that give the context (common context); without them the system's own (respective).
         docs: the document of each line; without it all lines are one document.
         size: previous lines of a context; a checkpoint has that of its training (`PronounMetric.context_size`).
     """
-    source = lines if reference is None else reference
+    lines = values_of(lines, name="lines")
+    source = lines if reference is None else values_of(reference, name="reference")
+    docs = None if docs is None else values_of(docs, name="docs")
     return [
         {"text": text, "context": [context]}
         for text, context in zip(lines, previous(source, docs, size=size), strict=True)

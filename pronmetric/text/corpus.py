@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pronmetric.errors import InputError, PronmetricError
+from pronmetric.text import resegment as resegmentation
 from pronmetric.text import streams
+from pronmetric.text.columns import values_of
 from pronmetric.text.context import COMMON, NONE, History, Source, SourceHistory, check_speaker
 from pronmetric.text.lines import check_segment, decode_lines, open_bytes
 
@@ -39,7 +41,7 @@ class Corpus:
     """The outputs of several systems: names, number of segments, and rows, which can be read repeatedly.
 
     documents: whether rows have document ids. references: the names of their references.
-    source_language: the code of the sources' language, None if unknown.
+    source_language: the code of the sources' language, None if unknown. resegmented: segments are aligned sentences.
     """
 
     systems: tuple[str, ...]
@@ -48,6 +50,7 @@ class Corpus:
     references: tuple[str, ...]
     rows: Callable[[], Iterator[Row]]
     source_language: str | None = None
+    resegmented: bool = False
 
     @property
     def has_source(self) -> bool:
@@ -86,9 +89,13 @@ class Corpus:
 
 
 class TextFile:
-    """The lines of a text file, read again each time; input that can be read only once (a pipe, "-") is kept."""
+    """The lines of a text file, read again each time; input that can be read only once (a pipe, "-") is kept.
 
-    def __init__(self, path: str) -> None:
+    whole: lines may be longer than segments.
+    """
+
+    def __init__(self, path: str, *, whole: bool = False) -> None:
+        self._whole = whole
         self.path = streams.STDIN if path == "-" else path
         self._kept: list[str] | None = None
         if path == "-":
@@ -100,7 +107,7 @@ class TextFile:
     def __iter__(self) -> Iterator[str]:
         """The lines, without their ends."""
         for number, text in enumerate(self._stream() if self._kept is None else self._kept, start=1):
-            yield check_segment(text, file=self.path, line=number)
+            yield text if self._whole else check_segment(text, file=self.path, line=number)
 
     def _stream(self) -> Iterator[str]:
         with open_bytes(self.path) as stream:
@@ -115,8 +122,12 @@ def read(
     source: str | None = None,
     docids: str | None = None,
     speakers: str | None = None,
+    resegment: bool = False,
 ) -> Corpus:
     """The corpus of line-parallel files; every line is read once here, so that bad input is refused before scoring.
+
+    resegment: lines are cut into sentences, and these aligned with those of the first reference, else of the source,
+    else of the first system; see `text.resegment`. `docids` has a line for each of its lines.
 
     Raises:
         InputError: a missing or empty file, files of different length, a byte that is not UTF-8, a NUL, a tab in a
@@ -124,20 +135,32 @@ def read(
     """
     if len(set(references)) < len(references):
         raise PronmetricError(f"-r: expected different references, got {' '.join(references)}")
+    if resegment and speakers is not None:
+        raise PronmetricError(
+            "`speakers` names who says each line, and `resegment=True` makes other segments than lines"
+        )
     spoken = None if speakers is None else TextFile(speakers)
     names = [*systems, *references, *(name for name in (source, docids) if name is not None)]
-    files = {name: TextFile(name) for name in dict.fromkeys(names)}
+    files = {name: TextFile(name, whole=resegment) for name in dict.fromkeys(names)}
     lengths = {name: sum(1 for _ in file) for name, file in files.items()}
     for name, length in lengths.items():
         if not length:
             raise InputError("is empty; expected one segment per line", file=files[name].path)
         if length == 1 and "\r" in next(iter(files[name])).strip("\r"):
             note(f"{files[name].path}: one segment, as lines end at \\n alone; its carriage returns (\\r) end none")
-    if len(set(lengths.values())) > 1:
-        lengths_text = ", ".join(f"{files[name].path} has {length}" for name, length in lengths.items())
-        raise PronmetricError(f"expected line-parallel files, got different numbers of lines: {lengths_text}")
     if docids is not None:
         check_docids(files[docids], note)
+    if resegment:
+        columns = {name: files[name] for name in names if name != docids}
+        docs = None if docids is None else files[docids]
+        return _resegmented(systems, references, source, columns, docs, note)
+    if len(set(lengths.values())) > 1:
+        lengths_text = ", ".join(f"{files[name].path} has {length}" for name, length in lengths.items())
+        cure = "; where sentences were merged or split, `score` and `compare` align them with `resegment=True`"
+        differ = len({length for name, length in lengths.items() if name != docids}) > 1
+        raise PronmetricError(
+            f"expected line-parallel files, got different numbers of lines: {lengths_text}{cure if differ else ''}"
+        )
     if spoken is not None:
         read_speakers(spoken, lengths[systems[0]], files[systems[0]].path, note)
 
@@ -153,28 +176,66 @@ def read(
     return Corpus(tuple(systems), lengths[systems[0]], docids is not None, tuple(references), rows)
 
 
+def _resegmented(
+    systems: Sequence[str],
+    references: Sequence[str],
+    source: str | None,
+    columns: Mapping[str, TextFile],
+    docs: TextFile | None,
+    note: Callable[[str], None],
+) -> Corpus:
+    """The corpus of aligned sentences; how they were aligned is noted.
+
+    Raises:
+        PronmetricError: other documents than those of the first reference, source or system.
+        InputError: a segment above the limit of characters.
+    """
+    first = next(iter((*references, *((source,) if source else ()), *systems)))
+    order = [first, *(name for name in columns if name != first)]
+    texts, by_line = [list(columns[name]) for name in order], None if docs is None else list(docs)
+    if by_line is not None and len(by_line) != len(texts[0]):
+        raise PronmetricError(
+            f"with `resegment=True` documents are those of the lines of {columns[first].path}: expected "
+            f"{len(texts[0])} lines in `docids`, got {len(by_line)}"
+        )
+    found, alignments = resegmentation.resegment(texts, by_line)
+    for name, alignment in zip(order[1:], alignments, strict=True):
+        note(alignment.note(columns[name].path, columns[first].path))
+    place = {name: number for number, name in enumerate(order)}
+    rows = []
+    for number, (each, doc) in enumerate(found, start=1):
+        for name in order:
+            check_segment(each[place[name]], file=f"segment {number} of {columns[name].path}")
+        given = [tuple(each[place[name]] for name in names) for names in (systems, references)]
+        rows.append(Row(given[0], doc, None if source is None else each[place[source]], given[1]))
+    return Corpus(tuple(systems), len(rows), docs is not None, tuple(references), lambda: iter(rows), resegmented=True)
+
+
 def of_lines(
     text: Sequence[str],
-    references: Sequence[Sequence[str]] = (),
+    references: Iterable[Iterable[str]] = (),
     docs: Sequence[Hashable] | None = None,
-    speakers: Sequence[str | None] | None = None,
+    speakers: Iterable[str | None] | None = None,
 ) -> Corpus:
     """The corpus of one system's segments in memory, called "system", with its references, "reference 1" and so on.
 
-    speakers: of the segments; None and "" are unknown.
+    speakers: of the segments; None and "" are unknown. They and references are columns as `values_of` takes them.
 
     Raises:
         InputError: a segment that is no text, or above the limit of characters; a name with a line break or a tab.
         PronmetricError: no segment, not as many in all, or a text in place of a list.
     """
-    if any(isinstance(given, str) for given in (text, references, speakers, *references)):
+    references = values_of(references, name="references")
+    if any(isinstance(reference, str) for reference in references):
         raise PronmetricError(
-            "expected a list of segments, a list of such lists of references and a list of speakers, got a text for one"
+            "expected a list of references, each a list of segments, got one list of texts: give references=[list]"
         )
-    names = tuple(f"reference {number}" for number in range(1, len(references) + 1))
-    columns = {"system": text, **dict(zip(names, references, strict=True))}
+    by_reference = [values_of(reference, name="references") for reference in references]
+    named = None if speakers is None else values_of(speakers, name="speakers")
+    names = tuple(f"reference {number}" for number in range(1, len(by_reference) + 1))
+    columns = {"system": text, **dict(zip(names, by_reference, strict=True))}
     lengths = {name: len(column) for name, column in columns.items()}
-    lengths |= {name: len(given) for name, given in (("docs", docs), ("speakers", speakers)) if given is not None}
+    lengths |= {name: len(given) for name, given in (("docs", docs), ("speakers", named)) if given is not None}
     if not text or len(set(lengths.values())) > 1:
         said = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise PronmetricError(f"expected a list of segments, and as many in each reference, docs and speakers: {said}")
@@ -184,7 +245,7 @@ def of_lines(
                 raise InputError(f"expected text, got {segment!r}", file=name, line=number)
             check_segment(segment, file=name, line=number)
 
-    said_by = None if speakers is None else [_speaker(name, line) for line, name in enumerate(speakers, start=1)]
+    said_by = None if named is None else [_speaker(name, line) for line, name in enumerate(named, start=1)]
 
     def rows() -> Iterator[Row]:
         by_segment: Iterable[Any] = repeat(None) if docs is None else docs

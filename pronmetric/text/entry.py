@@ -71,7 +71,7 @@ class Entry:
 
     def sentences(self, key: str) -> tuple[str, ...]:
         """A list of texts as `text` takes; empty if the key is missing or null."""
-        value = self.get(key)
+        value = self._plain(key)
         if value is None:
             return ()
         if not isinstance(value, list | tuple) or not all(isinstance(sentence, str) for sentence in value):
@@ -81,13 +81,18 @@ class Entry:
 
     def names(self, key: str) -> tuple[str, ...]:
         """A list of strings as `name_of` takes, "" for null; empty if the key is missing or null."""
-        value = self.get(key)
+        value = self._plain(key)
         if value is None:
             return ()
         if not isinstance(value, list | tuple) or not all(name is None or isinstance(name, str) for name in value):
             got = "a list with other items" if isinstance(value, list | tuple) else kind(value)
             self._wrong(f'"{key}" must be a list of strings and nulls, got {got}')
         return tuple(self.printable(name or "", key) for name in value)
+
+    def _plain(self, key: str) -> Any:
+        """Any value; an array, which rows of a data frame have for a list, as a list."""
+        value = self.get(key)
+        return value.tolist() if hasattr(value, "tolist") else value
 
     def name_of(self, key: str) -> str | None:
         """A string without NUL or lone surrogates; None if the key is missing or null."""

@@ -85,7 +85,7 @@ def cut_text(text: str, offsets: Iterable[int]) -> list[str]:
 
 
 def _is_contextual_end(text: str, start: int, match: re.Match[str]) -> bool:
-    ends = _ends(text[: match.start("mark")], match["mark"], match["next"])
+    ends = _ends(text[start : match.start("mark")], match["mark"], match["next"])
     return ends and not _in_brackets(text, start, match)
 
 
@@ -109,8 +109,8 @@ def _ends(before: str, marks: str, following: str) -> bool:
 
 def _in_brackets(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether a bracket opened in this sentence is closed after the mark, before another one opens."""
-    sentence, rest = text[start : match.end()], text[match.end() :]
-    closing, opening = rest.find(")"), rest.find("(")
+    sentence = text[start : match.end()]
+    closing, opening = text.find(")", match.end()), text.find("(", match.end())
     return sentence.count("(") > sentence.count(")") and closing >= 0 and (opening < 0 or closing < opening)
 
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import BinaryIO
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO, TextIO
 
 from pronmetric.errors import InputError, PronmetricError
 
 STDIN = "<stdin>"
+_STDOUT = frozenset({"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
+_kept: TextIO | None = None
+"""The stdout that an output file is written to, while what is printed goes to stderr."""
 
 
 def check() -> None:
@@ -40,6 +45,34 @@ def stdin() -> BinaryIO:
     if sys.stdin is None:
         raise InputError("is closed; send a file or a pipe into it", file=STDIN)
     return sys.stdin.buffer
+
+
+def is_stdout(name: object) -> bool:
+    """Whether the name of an output file means stdout; a file of the name "-" is "./-"."""
+    return str(name) in _STDOUT if isinstance(name, str | os.PathLike) else False
+
+
+@contextmanager
+def divertible_stdout() -> Iterator[None]:
+    """Inside, `divert_stdout` may keep stdout for an output file; at the end it is as before."""
+    global _kept
+    try:
+        yield
+    finally:
+        if _kept is not None:
+            sys.stdout, _kept = _kept, None
+
+
+def divert_stdout() -> None:
+    """Keep stdout for an output file: what is printed goes to stderr from now on."""
+    global _kept
+    if _kept is None:
+        _kept, sys.stdout = sys.stdout, sys.stderr
+
+
+def stdout_file() -> TextIO:
+    """Stdout, for an output file."""
+    return sys.stdout if _kept is None else _kept
 
 
 def open_stdout() -> None:

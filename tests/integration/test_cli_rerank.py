@@ -237,3 +237,47 @@ def test_agreement_needs_no_torch(place: Path) -> None:
     command = [sys.executable, "-c", code, "rerank", *TWO, "--mbr", "--quiet"]
     result = subprocess.run(command, capture_output=True, text=True, cwd=place)
     assert (result.returncode, result.stderr, len(result.stdout.splitlines())) == (0, "", 37)
+
+
+def test_stdout_has_the_chosen_lines_or_the_json(run: Run, systems: list[Path], tmp_path: Path) -> None:
+    chosen, _ = run("--mbr", "--candidates", *systems)
+    assert run("--mbr", "--candidates", *systems, "-o", "-")[0] == chosen
+    run("--mbr", "--candidates", *systems, "--to_json", tmp_path / "all.json", "-o", tmp_path / "chosen.txt")
+    out, _ = run("--mbr", "--candidates", *systems, "--to_json", "-")
+    assert out == read(tmp_path / "all.json")
+
+
+def test_preference_pairs_are_read_by_evaluate(
+    run: Run, tmp_path: Path, tiny_checkpoint: Checkpoints, capsys: pytest.CaptureFixture[str]
+) -> None:
+    candidates = write(
+        tmp_path / "c", ["She left her key.", "It left its key.", "She left her key.", "Gone.", "Gone."] * 2
+    )
+    source, pairs = write(tmp_path / "s", ["eins", "zwei"]), tmp_path / "pairs.jsonl"
+    run(
+        "--nbest",
+        candidates,
+        "--size",
+        "5",
+        "-s",
+        source,
+        "--no_source",
+        "--to_pairs",
+        pairs,
+        "--to_json",
+        tmp_path / "j",
+    )
+    listed = [json.loads(line) for line in read(pairs)]
+    assert [(pair["id"], pair["prompt"]) for pair in listed] == [("0-0", "eins"), ("1-0", "zwei")]
+    scores = {
+        each["text"]: each["score"] for each in json.loads((tmp_path / "j").read_text())["segments"][0]["candidates"]
+    }
+    assert scores.pop("Gone.") is None
+    better = max(scores, key=scores.__getitem__)
+    assert (listed[0]["chosen"], {listed[0]["rejected"]}) == (better, scores.keys() - {better})
+    assert listed[0]["difference"] == pytest.approx(abs(-scores[better] + scores[listed[0]["rejected"]]), abs=2e-5)
+    fixed = ["--model", str(tiny_checkpoint()), "--precision", "32", "--gpus", "0"]
+    assert main(["evaluate", str(pairs), *fixed, "--to_json", str(tmp_path / "e"), "--context", "none"]) == 0
+    capsys.readouterr()
+    out, _ = run("--nbest", candidates, "--size", "5", "--mbr", "--to_pairs", "-", "--margin", "5")
+    assert out == []

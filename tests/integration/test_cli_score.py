@@ -304,3 +304,28 @@ def test_control_characters_in_file_names_do_not_reach_the_terminal(run: Run, tm
     assert said in err and "\x1b" not in out + err
     assert json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))["systems"][0]["system"] == str(evil)
     assert [row["system"] for row in tsv.read(tmp_path / "o.tsv")] == [str(evil)] * 2
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdout"])
+@pytest.mark.parametrize("flag", ["--to_json", "--to_tsv", "--to_mqm"])
+def test_stdout_has_the_file_alone(run: Run, sample: Path, tmp_path: Path, flag: str, name: str) -> None:
+    texts = ("-t", sample / "system-a.txt", "-r", sample / "ref.txt")
+    printed, _ = run(*texts, flag, tmp_path / "file")
+    out, err = run(*texts, flag, name)
+    assert out == (tmp_path / "file").read_text(encoding="utf-8")
+    assert printed.splitlines()[-1] in err and "Segment 0" not in err
+
+
+def test_records_leave_stdout_to_a_file(run: Run, tmp_path: Path) -> None:
+    jsonl(tmp_path / "records.jsonl", [{"id": 1, "text": "She left."}])
+    out, err = run("--jsonl", tmp_path / "records.jsonl", "--to_json", "-")
+    assert len(json.loads(out)["segments"]) == 1
+    assert "records.jsonl\tscore: " in err
+
+
+def test_stdin_to_stdout(tiny_checkpoint: Checkpoints) -> None:
+    command = [sys.executable, "-m", "pronmetric", "score", "-t", "-", "--to_json", "-", "--gpus", "0", "--quiet"]
+    done = subprocess.run(
+        [*command, "--model", tiny_checkpoint()], input=b"She left.\n", capture_output=True, check=True
+    )
+    assert json.loads(done.stdout)["segments"][0]["text"] == "She left."

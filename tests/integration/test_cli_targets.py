@@ -53,9 +53,9 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call(
             "--candidates a b --scores c d --weight 1 -r e --docids f --speakers g",
             "a b c d e f g",
-            ("-o", "--to_json"),
+            ("-o", "--to_json", "--to_pairs"),
         ),
-        Call("--nbest a --model model", "a model/config.yaml", ("-o", "--to_json")),
+        Call("--nbest a --model model", "a model/config.yaml", ("-o", "--to_json", "--to_pairs")),
     ],
     "prepare": [Call("data.wmt=tests data.english=data", "tests data", folders=["out="])],
     "train": [Call("data.dir=data init=model", "data model", folders=["out="])],
@@ -256,3 +256,25 @@ def test_the_files_that_apts_configuration_names(end: str, capsys: pytest.Captur
     Path("apt.ini").write_text(APT.format("x").replace("source = a", f"source = x.{end}"))
     Path(f"x.{end}").write_text("it\n")
     assert f"x.{end}: would be overwritten" in refused(["baseline", "apt", "apt.ini"], capsys)
+
+
+@pytest.mark.parametrize(
+    ("verb", "call"),
+    [pytest.param(verb, call, id=f"{verb} {call.line}") for verb, call in BOTH if len(call.writes) > 1],
+)
+def test_stdout_takes_one_output(verb: str, call: Call, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = call.writes[:2]
+    said = refused([*argv(verb, call, first, "-"), second, "/dev/stdout"], capsys)
+    assert "/dev/stdout: only one output can be written to stdout; give a file for the others" in said
+
+
+@pytest.mark.parametrize(
+    ("verb", "call", "flag"),
+    [
+        each
+        for each in EACH
+        if each.values[2] not in each.values[1].writes and each.values[0] not in ("prepare", "bulk")
+    ],
+)
+def test_stdout_is_no_folder(verb: str, call: Call, flag: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "give a folder to write" in refused(argv(verb, call, flag, "-"), capsys)

@@ -6,10 +6,15 @@ import importlib
 import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy
+import pandas
+import pyarrow
 import pytest
+from datasets import Dataset
 
 import pronmetric
 from pronmetric import Comparison, InputError, Prediction, PronmetricError, PronounMetric, in_context
@@ -30,6 +35,25 @@ def place(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
         shutil.copy(path, tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+class Polars:
+    """A Series of polars, which is not among the development tools, as far as its interface is used."""
+
+    def __init__(self, values: list[Any]) -> None:
+        self._values = values
+
+    def to_list(self) -> list[Any]:
+        return list(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values)
+
+    def __bool__(self) -> bool:
+        raise TypeError("the truth value of a Series is ambiguous")
 
 
 def lines(name: str) -> list[str]:
@@ -96,9 +120,16 @@ def test_wrong_arguments_are_one_error(metric: PronounMetric, place: Path) -> No
         metric.compare_files("ref.txt", "ref.txt", context="given")
     with pytest.raises(PronmetricError, match="system has 2, reference 1 has 1"):
         metric.corpus_score(["She left.", "It works."], [["She left."]])
-    for given in (("She left.", []), (["She left."], ["She left."]), (["She left."], "She left.")):
-        with pytest.raises(PronmetricError, match="got a text for one"):
-            metric.corpus_score(*given)  # type: ignore[arg-type]
+    for given, said in (
+        (("She left.", []), "expected hypotheses to be a list of values, got a str"),
+        ((["She left."], "She left."), "expected references to be a list of values, got a str"),
+        (
+            (["She left."], ["She left."]),
+            r"expected a list of references, each a list of segments, got one list of texts",
+        ),
+    ):
+        with pytest.raises(PronmetricError, match=said):
+            metric.corpus_score(*given)
     with pytest.raises(InputError, match="reference 1:1: expected text, got None"):
         metric.corpus_score(["She left."], [[None]])  # type: ignore[list-item]
 
@@ -153,3 +184,77 @@ def test_unbounded_scores_are_shown_without_colour(tiny_checkpoint: Callable[...
     paper = PronounMetric.from_pretrained(tiny_checkpoint(head="paper"), precision="32", gpus=0)
     shown = paper.predict([{"text": "She left."}])._repr_html_()
     assert "<span class='p'>She<small>" in shown
+
+
+TEXTS, DOCS = ["She left.", "It works.", "He lost her key."], ["a", "a", "b"]
+TABLE = pandas.DataFrame({"mt": TEXTS, "ref": TEXTS[::-1], "doc": [1, 1, 2]})
+DATASET = Dataset.from_pandas(TABLE)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        tuple,
+        iter,
+        pandas.Series,
+        lambda values: pandas.Series(values, index=[7, 7, 3]),
+        lambda values: numpy.array(values, dtype=object),
+        numpy.array,
+        pyarrow.array,
+        lambda values: Dataset.from_dict({"column": values})["column"],
+        Polars,
+    ],
+    ids=["tuple", "iterator", "pandas", "index", "objects", "numpy", "arrow", "datasets", "polars"],
+)
+def test_a_column_is_a_list(metric: PronounMetric, column: Callable[[list[str]], Any]) -> None:
+    references = [TEXTS[::-1]]
+    expected = metric.corpus_score(TEXTS, references, docs=DOCS, speakers=DOCS)
+    given = column(TEXTS), [column(each) for each in references]
+    found = metric.corpus_score(*given, docs=column(DOCS), speakers=column(DOCS))
+    assert (found.scores, found.docs, found.texts) == (expected.scores, expected.docs, expected.texts)
+    records = in_context(TEXTS, reference=TEXTS[::-1], docs=DOCS)
+    assert in_context(column(TEXTS), reference=column(TEXTS[::-1]), docs=column(DOCS)) == records
+    assert metric.predict(records, docs=column(DOCS)).scores == metric.predict(records, docs=DOCS).scores
+    pairs = metric.compare(records, records[::-1], docs=DOCS)
+    assert metric.compare(tuple(records), iter(records[::-1]), docs=column(DOCS)).outcome == pairs.outcome
+
+
+@pytest.mark.parametrize("table", [TABLE, DATASET, pyarrow.table(TABLE)], ids=["pandas", "datasets", "arrow"])
+def test_a_table_is_told_by_its_columns(metric: PronounMetric, table: Any) -> None:
+    said = r"expected {} to be one column, got a table with the columns 'mt', 'ref', 'doc': give {}$"
+    for call, name, cure in (
+        (lambda: metric.corpus_score(table), "hypotheses", r"hypotheses=df\['mt'\]"),
+        (lambda: metric.corpus_score(TEXTS, table), "references", r"references=\[df\['ref'\]\]"),
+        (lambda: metric.corpus_score(TEXTS, [table]), "references", r"references=\[df\['ref'\]\]"),
+        (lambda: metric.corpus_score(TEXTS, docs=table), "docs", r"docs=df\['doc'\]"),
+        (lambda: metric.corpus_score(TEXTS, speakers=table), "speakers", r"speakers=df\['mt'\]"),
+        (lambda: in_context(table), "lines", r"lines=df\['mt'\]"),
+        (lambda: in_context(TEXTS, reference=table), "reference", r"reference=df\['ref'\]"),
+    ):
+        with pytest.raises(PronmetricError, match=said.format(name, cure)):
+            call()
+
+
+def test_a_data_frame_is_no_list_of_records(metric: PronounMetric) -> None:
+    with pytest.raises(PronmetricError, match=r"got a table with the columns .*: give in_context\(df\['mt'\]\)"):
+        metric.predict(TABLE)
+    frame = pandas.DataFrame({"text": TEXTS, "context": [numpy.array(["Ann came."], dtype=object)] * 3})
+    with pytest.raises(PronmetricError, match=r"expected records, .*: give df.to_dict\(\"records\"\)"):
+        metric.compare(frame, frame)
+    with pytest.raises(PronmetricError, match=r"expected records, .*: give table.to_pylist\(\)"):
+        metric.predict(pyarrow.table(frame))
+    rows = frame.to_dict("records")
+    assert metric.predict(rows).texts[0].context == "Ann came."
+    assert metric.predict(Dataset.from_pandas(frame)).scores == metric.predict(rows).scores
+
+
+def test_a_missing_value_of_a_column_is_told_with_its_place(metric: PronounMetric) -> None:
+    with pytest.raises(InputError, match="system:2: expected text, got nan"):
+        metric.corpus_score(pandas.Series(["She left.", None]))
+
+
+def test_gpus_as_in_comet(metric: PronounMetric) -> None:
+    records = [{"text": "She left."}]
+    assert metric.predict(records, gpus=0).scores == metric.predict(records).scores
+    with pytest.raises(PronmetricError, match=r"loaded on the CPU; .* PronounMetric\.from_pretrained\(gpus=1\)"):
+        metric.predict(records, gpus=1)

@@ -143,7 +143,7 @@ def test_batch_sizes_of_numpy_are_numbers(metric: PronounMetric, expected: list[
 DOCS: list[tuple[Any, str]] = [
     (["a"], "expected one document for each record in docs, got 1 for 6 records"),
     (["a"] * 7, "got 7 for 6 records"),
-    ("abcdef", "expected docs to be a list with the document of each record, got a str"),
+    ("abcdef", "expected docs to be a list of values, got a str"),
     ({"a", "b", "c", "d", "e", "f"}, "got a set"),
     (dict.fromkeys("abcdef"), "got a dict"),
     (6, "got an int"),

@@ -3,14 +3,14 @@
 One object per line: {"id", "context": [sentences], "text_a", "text_b", "better": "A"|"B"|"tie", "votes": {rater:
 "A"|"B"|"tie"}, "group", "doc", "pronoun_a", "pronoun_b", "reference", "system_a", "system_b", "source",
 "source_context": [sentences]}; the id and the two texts are required. The files of the published study ({"reference":
-tokens, "noisy": tokens, ...}) are recognised by their keys. Pairs in other formats (TSV, folders) have modules of their
-own.
+tokens, "noisy": tokens, ...}) and preference pairs ({"prompt", "chosen", "rejected"}) are recognised by their keys.
+Pairs in other formats (TSV, folders) have modules of their own.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ _LABELS = ("group", "doc", "pronoun_a", "pronoun_b", "judge", "reference", "syst
 STUDY_JUDGE = "the reference is better"
 _KEYS = ("id", "context", "text_a", "text_b", "better", "votes", *_LABELS, "source", "source_context")
 _STUDY_KEYS = {"reference", "noisy"}
+_PREFERENCE_KEYS = {"chosen", "rejected"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,8 @@ class JudgedPair:
 def read(path: str | Path) -> list[JudgedPair]:
     """The pairs of a JSONL file, in order; in the study's format text A, the reference, is the better one.
 
+    So is it in preference pairs, of which it is the chosen text; an id that they lack is the number of their line.
+
     Raises:
         InputError: with file and line, for a line that is not such an object, a missing or misspelt key, an invalid
             value, a duplicate id, and a file without pairs.
@@ -70,7 +73,7 @@ def read(path: str | Path) -> list[JudgedPair]:
     pairs: list[JudgedPair] = []
     lines: dict[str, int] = {}
     for entry in read_entries(path):
-        pair = _study(entry) if entry.record.keys() >= _STUDY_KEYS else _pair(entry)
+        pair = _read_as(entry)(entry)
         if pair.id in lines:
             entry.fail(f'duplicate id "{pair.id}", first in line {lines[pair.id]}; each pair needs its own')
         lines[pair.id] = entry.line or 0
@@ -139,6 +142,43 @@ def scores_of(
     pairs = list(pairs)
     check_ids([pair.id for pair in pairs], scores, what="pairs", file=file)
     return [scores[pair.id] for pair in pairs]
+
+
+def _read_as(entry: Entry) -> Callable[[Entry], JudgedPair]:
+    """The reader of the format that the keys tell."""
+    if entry.record.keys() >= _STUDY_KEYS:
+        return _study
+    return _preference if entry.record.keys() >= _PREFERENCE_KEYS else _pair
+
+
+def _preference(entry: Entry) -> JudgedPair:
+    """A pair for preference tuning; its prompt is not read, but "context" and "source" are."""
+    return JudgedPair(
+        id=entry.identity() if "id" in entry.record else str(entry.line),
+        context=entry.sentences("context"),
+        text_a=_answer_text(entry, "chosen"),
+        text_b=_answer_text(entry, "rejected"),
+        better=A,
+        group=entry.label("group"),
+        doc=entry.label("doc"),
+        reference=entry.label("reference"),
+        source=source_of(entry),
+    )
+
+
+def _answer_text(entry: Entry, key: str) -> str:
+    """A text, or the last of the messages [{"role", "content"}, ...] that stand in its place."""
+    messages = entry.get(key)
+    if not isinstance(messages, list):
+        return entry.text(key)
+    last = Entry(
+        messages[-1] if messages else None,
+        file=entry.file,
+        line=entry.line,
+        name=f'the last message of "{key}"',
+        expected='{"role", "content"}',
+    )
+    return last.text("content")
 
 
 def _pair(entry: Entry) -> JudgedPair:

@@ -159,3 +159,31 @@ def test_what_a_killed_run_left_is_removed_by_the_next_one_and_by_no_other(here:
     write()
     assert sorted(path.name for path in here.iterdir()) == [".out.notes", "out"]
     assert (here / "out").read_text() == "text"
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_a_file_on_stdout_sends_what_is_printed_to_stderr(name: str, here: Path) -> None:
+    code = f"""
+from pronmetric.output import targets
+from pronmetric.text import streams
+with streams.divertible_stdout():
+    targets.check([{name!r}, None], read=[])
+    print("printed")
+    with targets.AtomicFile({name!r}) as file:
+        file.write("text ")
+        file.flush()
+        file.buffer.write(b"bytes ")
+print("after")
+"""
+    piped = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (piped.stdout, piped.stderr) == ("text bytes after\n", "printed\n")
+    with open("redirected", "w") as file:
+        subprocess.run([sys.executable, "-c", code], stdout=file, stderr=subprocess.DEVNULL, check=True)
+    assert [path.read_text() for path in here.iterdir()] == ["text bytes after\n"]
+
+
+def test_a_file_may_be_named_like_stdout(here: Path) -> None:
+    targets.check(["./-"], read=[])
+    with targets.AtomicFile("./-") as file:
+        file.write("text")
+    assert (here / "-").read_text() == "text"

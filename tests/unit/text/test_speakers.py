@@ -127,7 +127,7 @@ def test_of_lists() -> None:
         of_lines(["I."], speakers=["Ann", "Bo"])
     with pytest.raises(InputError, match="speakers:1: expected a name, or None for an unknown speaker, got 5"):
         of_lines(["I."], speakers=[5])  # type: ignore[list-item]
-    with pytest.raises(PronmetricError, match="a list of speakers, got a text for one"):
+    with pytest.raises(PronmetricError, match="expected speakers to be a list of values, got a str"):
         of_lines(["I.", "You."], speakers="AB")
     with pytest.raises(InputError, match="speakers:1: a tab"):
         of_lines(["I."], speakers=["A\t"])

@@ -1,0 +1,104 @@
+"""Documents on a line, and merged and split sentences, from flags to output."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pronmetric.cli.main import main
+from pronmetric.metric import PronounMetric
+
+Checkpoints = Callable[..., Path]
+Run = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def run(tiny_checkpoint: Checkpoints, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a verb with the tiny checkpoint in fp32; gives its JSON."""
+
+    def call(*argv: str | Path) -> dict[str, Any]:
+        fixed = ["--model", tiny_checkpoint(), "--precision", "32", "--gpus", "0", "--to_json", "-"]
+        assert main([*map(str, argv), *map(str, fixed)]) == 0
+        content: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return content
+
+    return call
+
+
+@pytest.fixture
+def documents(sample: Path, tmp_path: Path) -> dict[str, Path]:
+    """The systems of the sample with a document on a line."""
+    docs = (sample / "docids.txt").read_text(encoding="utf-8").split()
+    made = {}
+    for name in ("system-a", "system-b"):
+        lines = zip(docs, (sample / f"{name}.txt").read_text(encoding="utf-8").splitlines(), strict=True)
+        texts = [" ".join(line for _, line in document) for _, document in groupby(lines, key=lambda line: line[0])]
+        made[name] = tmp_path / f"{name}.txt"
+        made[name].write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+    return made
+
+
+def segments(content: dict[str, Any]) -> list[Any]:
+    return [{key: value for key, value in each.items() if key != "system"} for each in content["segments"]]
+
+
+def test_documents_have_the_scores_of_their_lines(run: Run, sample: Path, documents: dict[str, Path]) -> None:
+    texts = ("-r", sample / "ref.txt", "-s", sample / "src.de.txt", "--docids", sample / "docids.txt")
+    by_line = run("score", "-t", sample / "system-b.txt", *texts)
+    whole = run("score", "-t", documents["system-b"], *texts, "--resegment")
+    assert segments(whole) == segments(by_line)
+    assert whole["systems"][0]["score"] == by_line["systems"][0]["score"]
+    assert whole["signature"] == f"{by_line['signature']}|resegmented:yes"
+
+
+def test_two_systems_are_compared_in_the_sentences_of_the_reference(
+    run: Run, sample: Path, documents: dict[str, Path]
+) -> None:
+    texts = ("-r", sample / "ref.txt", "--docids", sample / "docids.txt")
+    by_line = run("compare", "-t", sample / "system-a.txt", sample / "system-b.txt", *texts)
+    whole = run("compare", "-t", documents["system-a"], sample / "system-b.txt", *texts, "--resegment")
+    assert [each["pairs"] for each in whole["segments"]] == [each["pairs"] for each in by_line["segments"]]
+    assert "|resegmented:yes|by:" in whole["signature"]
+
+
+def test_a_document_alone_is_scored_by_sentences(run: Run, sample: Path, documents: dict[str, Path]) -> None:
+    whole = run("score", "-t", documents["system-b"], "--resegment")
+    assert segments(whole) == segments(run("score", "-t", sample / "system-b.txt"))
+
+
+def test_python_does_the_same(run: Run, sample: Path, documents: dict[str, Path], tiny_checkpoint: Checkpoints) -> None:
+    metric = PronounMetric.from_pretrained(tiny_checkpoint(), precision="32", gpus=0)
+    given: dict[str, Any] = {"reference": sample / "ref.txt", "docids": sample / "docids.txt", "resegment": True}
+    flags = ("-r", sample / "ref.txt", "--docids", sample / "docids.txt", "--resegment")
+    with pytest.warns(UserWarning, match="37 sentences on 5 lines, aligned with 37 of"):
+        scored = metric.score_files(documents["system-b"], **given)
+    content = run("score", "-t", documents["system-b"], *flags)
+    assert str(scored.signature) == content["signature"] and len(scored.segments) == len(content["segments"])
+    with pytest.warns(UserWarning, match="37 sentences on 5 lines, aligned with 37 of"):
+        compared = metric.compare_files(documents["system-a"], documents["system-b"], **given)
+    content = run("compare", "-t", documents["system-a"], documents["system-b"], *flags)
+    assert str(compared.signature) == content["signature"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "said"),
+    [
+        ("-t {a} -r {ref}", 1, "`score` and `compare` align them with --resegment"),
+        ("-d wmt22:de-en --wmt-dir . --resegment", 2, "--resegment goes with -t, not with -d"),
+        ("-t {a} --speakers {ref} --resegment", 2, "--resegment makes other segments than lines"),
+    ],
+)
+def test_errors(
+    flags: str, code: int, said: str, sample: Path, documents: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = flags.format(a=documents["system-a"], ref=sample / "ref.txt").split()
+    try:
+        assert main(["score", *argv]) == code
+    except SystemExit as stop:
+        assert stop.code == code
+    assert said in capsys.readouterr().err
