@@ -18,7 +18,7 @@ regular expression."""
 _UNSPACED = re.compile(f"[{UNSPACED_LETTERS}]")
 _OTHER = re.compile(r"[^a-z0-9@.?! ]+")
 _MARK = re.compile(r"([.?!])")
-_KEPT = frozenset(".?!\u3002\uff1f\uff01@'\u2019\u02bc")
+_KEPT = frozenset(".?!\u0964\u0965\u3002\uff1f\uff01@'\u2019\u02bc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
 
 _ENDS = Boundaries(
     re.compile(
-        "(?P<mark>[.!?\u2026]+[\"'\u201d\u2019\u00bb)\\]]*)\\s+(?=\\S)|[\u3002\uff1f\uff01]+[\u201d\u2019\u300d\u300f\uff09]*\\s*(?=\\S)"
+        "(?P<mark>[.!?\u2026\u0964\u0965]+[\"'\u201d\u2019\u00bb)\\]]*)\\s+(?=\\S)|[\u3002\uff1f\uff01]+[\u201d\u2019\u300d\u300f\uff09]*\\s*(?=\\S)"
     ),
     _is_end,
 )
