@@ -1,5 +1,7 @@
 """How other languages than English are cut into sentences and stripped of marks."""
 
+# ruff: noqa: RUF001  (letters of other scripts)
+
 from __future__ import annotations
 
 import pytest
