@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.people import mqm, sets
+from data_prep.people import mqm, sets, wmt_qe
 from data_prep.people.edits import Edits, compare
 from data_prep.people.texts import judged_texts
 from pronmetric.cli.main import main
@@ -101,6 +101,34 @@ def test_a_rater_who_put_another_form_corrects_the_pronoun() -> None:
     one = Judgement("s", "d", 1, "r", "She left.", (error,), SOURCE)
     (text,) = judged_texts([one], testset="t", source="zh", context_size=2, longest=2, language=ENGLISH)
     assert text.pronouns == (JudgedPronoun(0, 3, "she", ("r",), "he"),)
+
+
+@pytest.mark.parametrize(
+    ("target", "start", "end", "marked"),
+    [
+        # three characters too far, with and without the blank after the span; a span at the end
+        ("Он видел её вчера.", 0, 6, "Он"),
+        ("Он видел её вчера.", 9, 14, "её"),
+        ("Он видел её, а не нас.", 9, 14, "её"),
+        ("Он видел её", 9, 15, "её"),
+        # right as it is: the word would be cut
+        ("Это был абсолютно тёмный дом.", 8, 17, "абсолютно"),
+        # quoted as in CSV
+        ('"Он сказал: ""Мы тут"" и ушёл."', 14, 20, "Мы"),
+        ('"Он сказал: ""Мы тут"" и ушёл."', 1, 7, "Он"),
+        ("Да, нет.", 2, 3, ","),
+        ("Да, нет.", 2, 1, ""),
+    ],
+)
+def test_the_spans_of_a_file_with_a_header(target: str, start: int, end: int, marked: str, tmp_path: Path) -> None:
+    path = tmp_path / "demo_en-ru_processed.tsv"
+    row = ("s", "d", "1", "r", '"He said ""we""."', target, str(start), str(end), "minor")
+    path.write_text("\n".join(map("\t".join, (wmt_qe.COLUMNS, row))) + "\n", encoding="utf-8")
+    tally = Counter[str]()
+    (one,) = mqm.read(path, tally)
+    (((first, last),),) = (error.spans for error in one.errors)
+    assert one.text[first:last] == marked and one.source == 'He said "we".' and not tally
+    assert one.text == (target[1:-1].replace('""', '"') if target[0] == '"' else target)
 
 
 @pytest.fixture
