@@ -22,8 +22,18 @@ from pronmetric.text.words import words as split
 from pronmetric.text.writing import Writing
 
 COLUMNS = Entry._fields
-TYPES = ("personal", "possessive", "reflexive", "demonstrative", "interrogative", "relative", "none", "prefix")
-_NO_PRONOUNS = ("none", "prefix")
+TYPES = (
+    "personal",
+    "possessive",
+    "reflexive",
+    "demonstrative",
+    "interrogative",
+    "relative",
+    "article",
+    "none",
+    "prefix",
+)
+_NO_PRONOUNS = ("article", "none", "prefix")
 _RUNS = re.compile(f"[{writing.UNSPACED_LETTERS}]+|[^{writing.UNSPACED_LETTERS}]+")
 _APOSTROPHES = "'\u2019\u02bc"
 _VOWELS = frozenset(
@@ -35,13 +45,14 @@ _VOWELS = frozenset(
 class TableLanguage:
     """A language by its table alone.
 
-    code: such as "de". entries: the uses of its forms. A form of type none is no pronoun; one of type prefix is
-    written together with a pronoun that follows it.
+    code: such as "de". entries: the uses of its forms. Forms of three types are no pronouns: none, article, and
+    prefix, which is written together with a pronoun that follows it.
     """
 
     code: str
     entries: tuple[Entry, ...]
     ruled: bool = field(init=False, default=False)
+    articles: frozenset[str] = field(init=False, repr=False, compare=False)
     demonstratives: Mapping[str, str] = field(init=False, repr=False, compare=False, default_factory=dict)
     writing: Writing = field(init=False, repr=False, compare=False)
     _uses: Mapping[str, tuple[Entry, ...]] = field(init=False, repr=False, compare=False)
@@ -58,6 +69,7 @@ class TableLanguage:
         unspaced = any(map(writing.is_unspaced, uses))
         object.__setattr__(self, "_uses", uses)
         prefixes = {form for form in uses if uses[form][0].type == "prefix"}
+        object.__setattr__(self, "articles", frozenset(form for form in uses if uses[form][0].type == "article"))
         object.__setattr__(self, "_longest", max(map(len, uses)))
         object.__setattr__(self, "_prefixes", tuple(sorted(prefixes, key=len, reverse=True)))
         object.__setattr__(self, "writing", writing.UNSPACED if unspaced else writing.SPACED)

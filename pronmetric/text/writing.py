@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable
@@ -39,6 +40,14 @@ class Writing:
     def pieces(self, text: str) -> float:
         """The estimated number of an encoder's pieces."""
         return len(text) / self.letters_per_piece
+
+    def tokens(self, words: int) -> int:
+        """The number of words as the tokenizer counts them; without blanks a word has 1.6 characters on average.
+
+        >>> SPACED.tokens(3), UNSPACED.tokens(3)
+        (3, 5)
+        """
+        return words if self.spaced else math.ceil(1.6 * words)
 
     def count_words(self, text: str) -> int:
         """The number of words between blanks; without blanks each character of such a script is a word.
