@@ -254,6 +254,30 @@ def test_every_format_gives_the_same_record(people: Path, tmp_path: Path, capsys
     }
 
 
+def test_marks_out_of_english_and_ted_is_no_training_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, out = tmp_path / "people", tmp_path / "out"
+    folder.mkdir()
+    for name, text in (
+        ("2021_TED_en-de_processed", "Die alte Lampe war hell, bis es brach"),
+        ("2021_en-de_processed", "Kein Mensch las den Brief, weil es lang war"),
+    ):
+        place = f"{text.index('es')}\t{text.index('es') + 2}"
+        lines = [
+            f"s\td{doc}\t{seg}\tr\t{name}, it {doc} {seg}.\t{text} {doc} {seg}.\t{place}\tminor"
+            for doc in range(10)
+            for seg in range(2)
+        ]
+        (folder / f"{name}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert main(["prepare", "data.wmt=[]", "data.target=de", f"data.people={folder}", f"out={out}"]) == 0
+    capsys.readouterr()
+    rows = {split: [arrow.to_judged(row) for row in arrow.read_people(out, split)] for split in arrow.PEOPLE_SPLITS}
+    assert {text.testset for text in rows["people_test"]} == {"2021_TED_en-de_processed"}
+    assert {text.testset for split in ("people_train", "people_development") for text in rows[split]} == {
+        "2021_en-de_processed"
+    }
+    assert [each.marked_by for each in rows["people_test"][0].pronouns] == [("r",)]
+
+
 def test_a_whole_language_can_be_held_out_and_a_human_translation_is_never_trained_on(people: Path) -> None:
     (marks,) = (one for one in sets.find([str(people)], target="en") if one.name == "mqm_demo_zhen")
     read = {"context_size": 2, "longest": 2, "language": ENGLISH}
