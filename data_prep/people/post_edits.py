@@ -1,7 +1,7 @@
 """Machine translations and their human post-edits, a line each: PART.src, PART.mt, PART.pe of a folder LANG-en.
 
-Published files are tokenised: spaces stand around punctuation and before clitics, in scripts without blanks also between
-words. These are removed by sacremoses and here, so that the texts look like those that a metric scores (mlqe-pe,
+Published files are tokenised: spaces stand around punctuation and before clitics, in scripts without blanks also
+between words. These are removed, mostly by sacremoses, so that the texts look like those that a metric scores (mlqe-pe,
 Fomicheva et al. 2022; github.com/sheffieldnlp/mlqe-pe).
 """
 

@@ -2,8 +2,9 @@
 
 An item is an English "it" as a subject, not an expletive one, that is aligned to a target pronoun of the rules
 (tables/contrast.XX.tsv), and an antecedent: the nearest earlier target noun of the pronoun's gender, at most `REACH`
-sentences before, that is aligned to an English noun in the singular that has a determiner and is no person. Where its sentence has another
-such noun there is no item. Nothing but agreement tells the antecedent, so it is sometimes another noun.
+sentences before, that is aligned to an English noun in the singular that has a determiner and is no person. Where its
+sentence has another such noun there is no item. Nothing but agreement tells the antecedent, so it is often another
+noun: the pronouns are those of the translation, but distances are approximate.
 
 The gender of a noun is learned from the corpus: each word before it allows some genders (tables/agreement.XX.tsv), and
 a form has the one that nearly all of these allow, and no other does. A compound has the gender of its last part; other
@@ -31,7 +32,7 @@ from pronmetric.pronouns.tables import rows
 from pronmetric.text.conllu import Mention, Token
 
 BY = "agreement of gender"
-LANGUAGES = ("de", "ru", "cs")
+LANGUAGES = ("de", "ru")
 """Target languages with tables."""
 REACH = 3
 """How many sentences before its own the antecedent may be in."""

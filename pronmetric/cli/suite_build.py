@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from data_prep import translations
 from data_prep.coreference import conll
 from data_prep.filters import Reader, agreement_filter
-from data_prep import translations
 from data_prep.suites import consistency, contrastive, corpus, counterparts, discourse, english, grammatical
 from data_prep.suites import wmt as suite_entries
 from data_prep.suites.fragments import Check
@@ -197,7 +197,7 @@ GUM or LitBank) gives a suite without sources.
 Out of English, text without chains gives items of it as a subject: the antecedent is the nearest earlier noun of the
 pronoun's gender, which is learned from articles and adjectives of the corpus."""
 CONTRASTIVE_EPILOG = """Target languages: de (it: er, sie, es), fr (it: il, elle; they: ils, elles), both from CoNLL-U
-with Entity= (CorefUD) on both sides and --alignment; de, ru and cs from English text; en (from de, fr, ru, uk, zh, ja).
+with Entity= (CorefUD) on both sides and --alignment; de and ru also from text; en (from de, fr, ru, uk, zh, ja).
 
 examples:
   pronmetric suite build contrastive --target-language de --source en.conllu --target de.conllu \\
@@ -206,7 +206,7 @@ examples:
   pronmetric suite build contrastive --target-language en --wmt-dir wmt --pairs de-en ru-en -o suite.json
   pronmetric suite build contrastive --target-language en --target litbank-coref -o suite.json"""
 WITH_CHAINS = ("de", "fr")
-LANGUAGES = ("de", "fr", "ru", "cs", ENGLISH.code)
+LANGUAGES = ("de", "fr", "ru", ENGLISH.code)
 _SAMPLE = Exclusive()
 
 
@@ -282,6 +282,9 @@ def run_contrastive(task: ContrastiveFlags) -> None:
     into_english = task.target_language == ENGLISH.code
     make = _into_english if into_english else _with_chains if task.chains else _by_gender
     items = list(make(task, counts, note))
+    if not items:
+        reasons = "; ".join(f"{name}: {count}" for name, count in sorted(counts.items()))
+        raise PronmetricError(f"the corpus has no item ({reasons or 'no pronoun of the rules'})")
     if task.balance or task.each is not None:
         items = contrastive.balance(items, each=task.each, seed=task.seed)
     with targets.AtomicFile(task.output) as file:
