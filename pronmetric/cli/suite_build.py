@@ -8,9 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from data_prep import translations
 from data_prep.coreference import conll
 from data_prep.filters import Reader, agreement_filter
-from data_prep.suites import consistency, contrastive, corpus, counterparts, discourse, english
+from data_prep.suites import consistency, contrastive, corpus, counterparts, discourse, english, grammatical
 from data_prep.suites import wmt as suite_entries
 from data_prep.suites.fragments import Check
 from data_prep.wmt import discovery
@@ -191,16 +192,21 @@ of the other genders; possessives of the chain agree with them. Items are in the
 Into English, he, she, it and they as subjects are contrasted with the others that the source pronoun can stand for, and
 verbs agree. Chains of one side are enough; without any, the antecedent is the nearest earlier noun that agrees in
 number and gender by tables. Each item says which ("antecedent by"). Annotated English alone (a folder of .conll files,
-GUM or LitBank) gives a suite without sources."""
+GUM or LitBank) gives a suite without sources.
+
+Out of English, text without chains gives items of it as a subject: the antecedent is the nearest earlier noun of the
+pronoun's gender, which is learned from articles and adjectives of the corpus."""
 CONTRASTIVE_EPILOG = """Target languages: de (it: er, sie, es), fr (it: il, elle; they: ils, elles), both from CoNLL-U
-with Entity= (CorefUD) on both sides and --alignment; en (from de, fr, ru, uk, zh, ja).
+with Entity= (CorefUD) on both sides and --alignment; de and ru also from text; en (from de, fr, ru, uk, zh, ja).
 
 examples:
   pronmetric suite build contrastive --target-language de --source en.conllu --target de.conllu \\
     --alignment en-de.links --balance -o suite.json
+  pronmetric suite build contrastive --target-language de --parallel parallel --context 3 --balance -o suite.json
   pronmetric suite build contrastive --target-language en --wmt-dir wmt --pairs de-en ru-en -o suite.json
   pronmetric suite build contrastive --target-language en --target litbank-coref -o suite.json"""
-LANGUAGES = ("de", "fr", ENGLISH.code)
+WITH_CHAINS = ("de", "fr")
+LANGUAGES = ("de", "fr", "ru", ENGLISH.code)
 _SAMPLE = Exclusive()
 
 
@@ -215,9 +221,18 @@ class ContrastiveFlags(Flags):
         group=CORPUS,
         nargs="+",
         metavar="DIR",
-        help="into English: WMT test sets, in any layout of `prepare`",
+        help="WMT test sets into English, in any layout of `prepare`; for another --target-language its originals "
+        "and their English translations",
     )
-    pairs: Sequence[str] | None = flag(group=CORPUS, nargs="+", metavar="LP", help="language pairs (default: all)")
+    pairs: Sequence[str] | None = flag(
+        group=CORPUS, nargs="+", metavar="LP", help="into English: language pairs (default: all)"
+    )
+    parallel: Sequence[str] | None = flag(
+        group=CORPUS,
+        nargs="+",
+        metavar="DIR",
+        help="out of English: folders of NAME.LANG-en/ (ref.en, its translation src.LANG), as data.parallel",
+    )
     corpus: str = flag(default="", metavar="NAME", help="name of the corpus, for the items")
     context: int = flag(type=whole(0), default=5, metavar="N", help="previous sentences of an item (default: 5)")
     balance: bool = switch(exclusive=_SAMPLE, help="as many items of each pronoun as of the rarest")
@@ -229,25 +244,47 @@ class ContrastiveFlags(Flags):
     def check(self) -> None:
         """Refuse flags of another kind of corpus."""
         files, into_english = self.files, self.target_language == ENGLISH.code
-        if not into_english and (self.wmt_dir or self.source_language or None in (files.source, files.alignment)):
-            raise UsageError(f"--target-language {self.target_language} needs --source, --target and --alignment alone")
+        sets = self.wmt_dir is not None or self.parallel is not None
+        if sets and (self.source_language or any(files.files)):
+            raise UsageError("--wmt-dir and --parallel bring both sides and languages: leave the flags of files out")
+        if into_english and self.parallel is not None:
+            raise UsageError("--parallel is out of English: give another --target-language")
+        if not into_english and self.source_language is not None:
+            raise UsageError("--source-language is into English: out of English the source is English")
+        if not into_english and not sets and files.source is None:
+            raise UsageError(f"--target-language {self.target_language} needs --source and --target, or --parallel")
+        if self.chains and not (self.target_language in WITH_CHAINS and files.alignment is not None):
+            raise UsageError(f"--target-language {self.target_language} needs CoNLL-U with --alignment")
+        if not into_english and files.alignment is not None and not self.chains:
+            raise UsageError(f"--alignment goes with --target-language {' or '.join(WITH_CHAINS)}")
+        if self.pairs is not None and not into_english:
+            raise UsageError("--pairs is into English")
         if self.pairs is not None and self.wmt_dir is None:
             raise UsageError("--pairs goes with --wmt-dir")
-        if self.wmt_dir is not None and (self.source_language or any(files.files)):
-            raise UsageError("--wmt-dir brings sources, references and languages: leave the flags of files out")
-        if self.wmt_dir is None and files.target is None:
+        if not sets and files.target is None:
             raise UsageError("give --target, or --wmt-dir")
         if into_english and (files.source is None) != (self.source_language is None):
             raise UsageError("--source goes with --source-language")
 
+    @property
+    def chains(self) -> bool:
+        """Whether items out of English come from coreference chains."""
+        return self.target_language in WITH_CHAINS and (
+            self.files.alignment is not None or self.target_language not in grammatical.LANGUAGES
+        )
+
 
 def run_contrastive(task: ContrastiveFlags) -> None:
     """Build the suite."""
-    targets.check([task.output], read=[*task.files.files, *(task.wmt_dir or [])])
+    targets.check([task.output], read=[*task.files.files, *(task.wmt_dir or []), *(task.parallel or [])])
     note = output.Notes(quiet=task.quiet)
     counts: Counter[str] = Counter()
-    make = _into_english if task.target_language == ENGLISH.code else _with_chains
+    into_english = task.target_language == ENGLISH.code
+    make = _into_english if into_english else _with_chains if task.chains else _by_gender
     items = list(make(task, counts, note))
+    if not items:
+        reasons = "; ".join(f"{name}: {count}" for name, count in sorted(counts.items()))
+        raise PronmetricError(f"the corpus has no item ({reasons or 'no pronoun of the rules'})")
     if task.balance or task.each is not None:
         items = contrastive.balance(items, each=task.each, seed=task.seed)
     with targets.AtomicFile(task.output) as file:
@@ -263,6 +300,44 @@ def _with_chains(task: ContrastiveFlags, counts: Counter[str], note: output.Note
     of, writing = contrastive.rules(task.target_language), contrastive.Writing(task.corpus, task.context)
     for document in task.files.documents(source_language="", target_language=task.target_language):
         yield from contrastive.items(document, of, writing=writing, counts=counts)
+
+
+def _by_gender(task: ContrastiveFlags, counts: Counter[str], note: output.Notes) -> list[dict[str, Any]]:
+    """The items of text in which nothing but agreement tells the antecedent; an item that comes again counts once."""
+    code, made = task.target_language, list[tuple[str, list[corpus.Document]]]()
+    if task.wmt_dir is None and task.parallel is None:
+        made.append(("", task.files.documents(source_language=ENGLISH.code, target_language=code)))
+    else:
+        rows = [
+            (one.id, corpus.read_testset(one)) for one in translations.parallel_sets(task.parallel or (), target=code)
+        ]
+        if task.wmt_dir is not None:
+            found = discovery.discover(task.wmt_dir, pairs=[f"{code}-{ENGLISH.code}"], exclude=())
+            for skipped in found.skipped:
+                note(f"skipped {skipped.id}: {skipped.reason}")
+            rows += [(one.id, corpus.swapped(corpus.read_testset(one))) for one in found.testsets]
+        note.begin()
+        with output.bar(task.quiet, rows, total=len(rows), label="align", unit="test sets") as shown:
+            made += [(name, corpus.from_text(each, source=ENGLISH.code, target=code)) for name, each in shown]
+    agreement = grammatical.Agreement.of(code)
+    known = grammatical.genders((document for _, documents in made for document in documents), agreement)
+    items: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for name, documents in made:
+        writing = contrastive.Writing(task.corpus or name, task.context)
+        for document in documents:
+            for item in grammatical.items(
+                document,
+                contrastive.rules(code),
+                agreement=agreement,
+                known=known,
+                writing=writing,
+                counts=counts,
+            ):
+                items.setdefault((item["src segment"], item["ref segment"], item["ref pronoun"]), item)
+    if repeated := counts["items"] - len(items):
+        counts["items"] = len(items)
+        counts["dropped: the same sentence again"] = repeated
+    return list(items.values())
 
 
 def _into_english(task: ContrastiveFlags, counts: Counter[str], note: output.Notes) -> Iterator[dict[str, Any]]:

@@ -27,7 +27,8 @@ class Language(Protocol):
 
     code: such as "en". entries: the uses of its forms. forms: the inventory, lower-cased. ruled: whether there are
     rules of usage and role beside the table. demonstratives: each demonstrative that another of the same number can
-    replace almost everywhere, and that other one. writing: how its texts are cut and counted.
+    replace almost everywhere, and that other one. articles: words that stand where a determiner could. writing: how its
+    texts are cut and counted.
     """
 
     def __hash__(self) -> int:  # noqa: D105
@@ -47,6 +48,10 @@ class Language(Protocol):
 
     @property
     def demonstratives(self) -> Mapping[str, str]:  # noqa: D102
+        ...
+
+    @property
+    def articles(self) -> frozenset[str]:  # noqa: D102
         ...
 
     @property
@@ -126,6 +131,7 @@ class _English:
     agrees = staticmethod(slots.agrees)
     replaces = staticmethod(slots.replaces)
     demonstratives: Mapping[str, str] = {"this": "that", "that": "this", "these": "those", "those": "these"}
+    articles = frozenset({"the", "a", "an"})
     writing = writing.ENGLISH
 
     @staticmethod

@@ -170,7 +170,7 @@ def test_the_command_on_text_and_its_set_is_scored_with_its_context(
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--target-language", "de", "--target", "x"], "--target-language de needs --source, --target and --alignment"),
+        (["--target-language", "de", "--target", "x"], "--target-language de needs --source and --target, or"),
         (["--target-language", "en"], "give --target, or --wmt-dir"),
         (["--target-language", "en", "--target", "x", "--source", "y"], "--source goes with --source-language"),
         (["--target-language", "en", "--target", "x", "--pairs", "de-en"], "--pairs goes with --wmt-dir"),
