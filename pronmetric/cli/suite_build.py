@@ -266,31 +266,31 @@ def _with_chains(task: ContrastiveFlags, counts: Counter[str], note: output.Note
 
 
 def _into_english(task: ContrastiveFlags, counts: Counter[str], note: output.Notes) -> Iterator[dict[str, Any]]:
-    for name, allowed, documents in _english_corpora(task, note):
+    for name, language, documents in _english_corpora(task, note):
         writing = contrastive.Writing(task.corpus or name, task.context)
         for document in documents:
-            yield from english.items(document, allowed, writing=writing, counts=counts)
+            yield from english.items(document, language, writing=writing, counts=counts)
 
 
 def _english_corpora(
     task: ContrastiveFlags, note: output.Notes
-) -> Iterator[tuple[str, english.Allowed, Iterable[corpus.Document]]]:
-    """The name of each corpus, what its source pronouns can stand for, and its documents."""
+) -> Iterator[tuple[str, english.Source, Iterable[corpus.Document]]]:
+    """The name of each corpus, what the rules say of its source language, and its documents."""
     files = task.files
     if task.wmt_dir is not None:
         yield from _testsets(task.wmt_dir, task.pairs, note, quiet=task.quiet)
     elif task.source_language is not None:
-        allowed = english.source_pronouns(task.source_language)
+        source = english.source_pronouns(task.source_language)
         made = files.documents(source_language=task.source_language, target_language=ENGLISH.code)
-        yield "", allowed, made
+        yield "", source, made
     else:
         assert files.target is not None  # `ContrastiveFlags.check` has seen to it
-        yield Path(files.target).name, {}, map(corpus.from_annotated, conll.read_folder(files.target))
+        yield Path(files.target).name, english.NO_SOURCE, map(corpus.from_annotated, conll.read_folder(files.target))
 
 
 def _testsets(
     folders: Sequence[str], pairs: Sequence[str] | None, note: output.Notes, *, quiet: bool
-) -> Iterator[tuple[str, english.Allowed, Iterable[corpus.Document]]]:
+) -> Iterator[tuple[str, english.Source, Iterable[corpus.Document]]]:
     discovered = discovery.discover(folders, pairs=pairs, exclude=())
     for skipped in discovered.skipped:
         note(f"skipped {skipped.id}: {skipped.reason}")
@@ -351,12 +351,12 @@ CONSISTENCY = """Build a consistency set in the JSON format of Voita et al. 2019
 English source and its translation: fragments of four sentences of a document, the last of which has one version that is
 consistent with the others.
 
-  deixis         the last sentence in the other form of address, by a table of forms and verb endings (de es fr ru);
-                 English you in the source, and one form of address in the fragment
+  deixis         the last sentence in the other form of address, by a table of forms and lexicons of verbs (de es fr
+                 ru); English you in the source, and one form of address in the fragment; with its mirror image, in
+                 which the whole fragment has the other one
   lex_cohesion   a name that the fragment repeats, in another translation of the lexical table; with its mirror image,
                  in which the other translation is the consistent one
   ellipsis_vp    "I did": the verb that the translation repeats, replaced by a literal "do", by a table (de fr ru)
-  ellipsis_infl  a sentence without verb after one with a verb: its noun in other inflections that occur in the corpus
 
 The versions are made by rules: have people check them (--study, then --judged)."""
 CONSISTENCY_EPILOG = """example:
