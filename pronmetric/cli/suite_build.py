@@ -15,7 +15,7 @@ from data_prep.suites import wmt as suite_entries
 from data_prep.suites.fragments import Check
 from data_prep.wmt import discovery
 from pronmetric.alignment import parsed
-from pronmetric.cli import output
+from pronmetric.cli import output, suite_manifest
 from pronmetric.cli.parser import (
     Command,
     Exclusive,
@@ -29,6 +29,7 @@ from pronmetric.cli.parser import (
     switch,
     whole,
 )
+from pronmetric.cli.suite_manifest import BlindFlags, Words
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lab.human import judged_pairs
 from pronmetric.lab.human.judged_pairs import JudgedPair
@@ -223,6 +224,7 @@ class ContrastiveFlags(Flags):
     balance: bool = switch(exclusive=_SAMPLE, help="as many items of each pronoun as of the rarest")
     each: int | None = flag(exclusive=_SAMPLE, type=whole(1), metavar="N", help="items of each pronoun")
     seed: int = flag(type=whole(0), default=1, metavar="N", help="of the sample (default: 1)")
+    by_blind: BlindFlags = part(BlindFlags, "without context")
     output: str = flag("-o", "--output", required=True, metavar="FILE", help="the suite, JSON")
     quiet: bool = switch(help="no progress and notes on stderr")
 
@@ -243,11 +245,14 @@ class ContrastiveFlags(Flags):
 
 def run_contrastive(task: ContrastiveFlags) -> None:
     """Build the suite."""
-    targets.check([task.output], read=[*task.files.files, *(task.wmt_dir or [])])
+    manifest = str(suite_manifest.path_of(task.output))
+    targets.check([task.output, manifest], read=[*task.files.files, *(task.wmt_dir or [])])
     note = output.Notes(quiet=task.quiet)
-    counts: Counter[str] = Counter()
+    counts, words = Counter[str](), Words()
     make = _into_english if task.target_language == ENGLISH.code else _with_chains
-    items = list(make(task, counts, note))
+    items = list(make(task, counts, words, note))
+    if not items:
+        raise PronmetricError(f"no item is left ({_reasons(counts)})")
     if task.balance or task.each is not None:
         items = contrastive.balance(items, each=task.each, seed=task.seed)
     with targets.AtomicFile(task.output) as file:
@@ -256,19 +261,39 @@ def run_contrastive(task: ContrastiveFlags) -> None:
     note(f"{len(items)} of {counts['items']} items are written")
     counts.update(f"items {item['ref pronoun'].lower()}" for item in items)
     counts.update(f"items by {item[english.BY]}" for item in items if english.BY in item)
+    settings = {name: vars(task)[name] for name in ("source_language", "pairs", "context", "balance", "each", "seed")}
+    suite_manifest.write(
+        task.output,
+        "contrapro",
+        words=words,
+        language=task.target_language,
+        blind=task.by_blind,
+        inputs=task.files.files,
+        settings={"kind": "contrastive", "target_language": task.target_language, **settings},
+        counts=counts,
+        note=note,
+    )
     print(table(("", "count"), sorted(counts.items())))
 
 
-def _with_chains(task: ContrastiveFlags, counts: Counter[str], note: output.Notes) -> Iterator[dict[str, Any]]:
+def _reasons(counts: Counter[str]) -> str:
+    return "; ".join(f"{name}: {count}" for name, count in sorted(counts.items())) or "no candidate"
+
+
+def _with_chains(
+    task: ContrastiveFlags, counts: Counter[str], words: Words, note: output.Notes
+) -> Iterator[dict[str, Any]]:
     of, writing = contrastive.rules(task.target_language), contrastive.Writing(task.corpus, task.context)
-    for document in task.files.documents(source_language="", target_language=task.target_language):
+    for document in words.of(task.files.documents(source_language="", target_language=task.target_language)):
         yield from contrastive.items(document, of, writing=writing, counts=counts)
 
 
-def _into_english(task: ContrastiveFlags, counts: Counter[str], note: output.Notes) -> Iterator[dict[str, Any]]:
+def _into_english(
+    task: ContrastiveFlags, counts: Counter[str], words: Words, note: output.Notes
+) -> Iterator[dict[str, Any]]:
     for name, language, documents in _english_corpora(task, note):
         writing = contrastive.Writing(task.corpus or name, task.context)
-        for document in documents:
+        for document in words.of(documents):
             yield from english.items(document, language, writing=writing, counts=counts)
 
 
@@ -375,6 +400,7 @@ class ConsistencyFlags(Flags):
         help="lex_cohesion: lexical table, a name, a tab and its translations (default: counted on the corpus's links)",
     )
     by_people: StudyFlags = part(StudyFlags, "people")
+    by_blind: BlindFlags = part(BlindFlags, "without context")
     output: str = flag("-o", "--output", required=True, metavar="FILE", help="the set, JSON")
     quiet: bool = switch(help="no notes on stderr")
 
@@ -390,23 +416,33 @@ def run_consistency(task: ConsistencyFlags) -> None:
     note = output.Notes(quiet=task.quiet)
     note.begin()
     lexicon = None if task.lexicon is None else consistency.read_lexicon(task.lexicon)
-    documents = task.files.documents(source_language=ENGLISH.code, target_language=task.target_language)
-    counts: Counter[str] = Counter()
+    words, counts = Words(), Counter[str]()
+    documents = list(words.of(task.files.documents(source_language=ENGLISH.code, target_language=task.target_language)))
     found = consistency.items(documents, task.kind, language=task.target_language, lexicon=lexicon, counts=counts)
     made = list(found)
     kept = task.by_people.kept([one.check for one in made], note)
     items = [one.item for one, keep in zip(made, kept, strict=True) if keep]
     if not items:
-        reasons = "; ".join(f"{name}: {count}" for name, count in sorted(counts.items()))
-        raise PronmetricError(f"no item of {task.kind} is left ({reasons or 'no candidate'})")
+        raise PronmetricError(f"no item of {task.kind} is left ({_reasons(counts)})")
     with targets.AtomicFile(task.output) as file:
         file.write(strict_json.dump(items, indent=2) + "\n")
     counts.update(f"items at distance {item['ctx_dist']}" for item in items)
+    suite_manifest.write(
+        task.output,
+        "consistency",
+        words=words,
+        language=task.target_language,
+        blind=task.by_blind,
+        inputs=[*task.files.files, task.lexicon, task.by_people.judged],
+        settings={"kind": task.kind, "target_language": task.target_language},
+        counts=counts,
+        note=note,
+    )
     print(table(("", "count"), sorted(counts.items())))
 
 
 def _check_files(files: CorpusFlags, people: StudyFlags, to: str, *, also: str | None = None) -> None:
-    targets.check([to, people.study], read=[*files.files, people.judged, also])
+    targets.check([to, str(suite_manifest.path_of(to)), people.study], read=[*files.files, people.judged, also])
 
 
 DISCOURSE = """Build a discourse suite of English-Chinese pronouns, connectives and ellipsis after Cai and Xiong 2020
@@ -427,6 +463,7 @@ class DiscourseFlags(Flags):
     )
     seed: int = flag(type=whole(0), default=1, metavar="N", help="of the sample (default: 1)")
     by_people: StudyFlags = part(StudyFlags, "people")
+    by_blind: BlindFlags = part(BlindFlags, "without context")
     output: str = flag("-o", "--output", required=True, metavar="FILE", help="the suite, JSONL")
     quiet: bool = switch(help="no notes on stderr")
 
@@ -436,8 +473,8 @@ def run_discourse(task: DiscourseFlags) -> None:
     _check_files(task.files, task.by_people, task.output)
     note = output.Notes(quiet=task.quiet)
     note.begin()
-    documents = task.files.documents(source_language=ENGLISH.code, target_language=discourse.TARGET)
-    counts: Counter[str] = Counter()
+    words, counts = Words(), Counter[str]()
+    documents = list(words.of(task.files.documents(source_language=ENGLISH.code, target_language=discourse.TARGET)))
     found = list(discourse.items(documents, context=task.context, counts=counts))
     if not found:
         raise PronmetricError("no sentence is an item: expected an English source and its Chinese translation")
@@ -451,6 +488,17 @@ def run_discourse(task: DiscourseFlags) -> None:
     for name, missing in short.items():
         note(f"{name}: {missing} fewer than {task.each}")
     counts.update(f"written, {item['kind']}: {item['class']}" for item in items)
+    suite_manifest.write(
+        task.output,
+        "cai-xiong",
+        words=words,
+        language=discourse.TARGET,
+        blind=task.by_blind,
+        inputs=[*task.files.files, task.by_people.judged],
+        settings={"kind": "discourse", "context": task.context, "each": task.each, "seed": task.seed},
+        counts=counts,
+        note=note,
+    )
     print(table(("", "count"), sorted(counts.items())))
 
 

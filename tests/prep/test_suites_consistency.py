@@ -188,8 +188,12 @@ def test_the_command_its_study_and_the_answers(tmp_path: Path, capsys: pytest.Ca
     (tmp_path / "ids").write_text("a\n" * 4 + "b\n" * 4)
     files = ["--source", str(tmp_path / "en"), "--target", str(tmp_path / "ru"), "--docids", str(tmp_path / "ids")]
     out, pairs, answers = (str(tmp_path / name) for name in ("set.json", "pairs.jsonl", "answers.jsonl"))
-    flags = ["consistency", "--kind", DEIXIS, "--target-language", "ru", *files, "-o", out]
+    flags = ["consistency", "--kind", DEIXIS, "--target-language", "ru", *files, "-o", out, "--blind-model", "none"]
     assert suite_build.GROUP.main([*flags, "--study", pairs]) == 0
+    manifest = json.loads((tmp_path / "set.manifest.json").read_text(encoding="utf-8"))
+    (blind,) = manifest["without context"]
+    assert (blind["accuracy"], blind["chance"], blind["items"], blind["above chance"]) == (0.5, 0.5, 4, False)
+    assert set(manifest["inputs"]) == {"en", "ids", "ru"} and manifest["counts"]["items"] == 4
     items = reader.read(out, Reading(context=3))
     assert [[c.target for c in item.candidates] for item in items] == [["Для тебя.", "Для вас."]] * 4
     first, *_ = candidates.read(pairs, split=None, note=print)

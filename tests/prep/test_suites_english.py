@@ -183,6 +183,7 @@ def test_the_command_on_text_and_its_set_is_scored_with_its_context(
     files = ["--source", str(tmp_path / "de"), "--target", str(tmp_path / "en"), "--docids", str(tmp_path / "ids")]
     out = tmp_path / "suite.json"
     flags = ["contrastive", "--target-language", "en", "--source-language", "de", *files, "-o", str(out)]
+    flags += ["--blind-model", "none"]
     assert suite_build.GROUP.main(flags) == 0
     assert "items by agreement of number and gender      6" in capsys.readouterr().out
     items = contrapro.read(out, Reading(context=1))
