@@ -9,7 +9,7 @@ item one), and a source whose last sentence names the person (sir, mum) is left 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -38,14 +38,17 @@ Forms = Mapping[str, Mapping[str, frozenset[str]]]
 class Address(NamedTuple):
     """The table of a language.
 
-    subjects, words: pronouns; words are all of them. verbs: irregular forms. endings: of verbs; own: those that show
+    subjects, objects, words: pronouns; words are all of them. verbs: irregular forms. endings: of verbs; own: those that show
     the address without a subject. marks: the words that show it. persons: of the lexicon's verbs, by register; None
     where the endings do instead. alone: the registers whose verbs have no other subject. joins: words after which
-    another verb may have the same subject. unclear: words with which a sentence that has a subject is not switched.
+    another verb may have the same subject. unclear: words with which a sentence that has a subject is not switched. For
+    a form that is subject and object (German Sie), opens: conjunctions before a subject; governs: prepositions before
+    an object; rivals: words that may be the subject of the same verb form.
     """
 
     code: str
     subjects: Forms
+    objects: Forms
     words: Forms
     verbs: Forms
     endings: Forms
@@ -55,6 +58,9 @@ class Address(NamedTuple):
     alone: frozenset[str]
     joins: frozenset[str]
     unclear: Mapping[str, frozenset[str]]
+    opens: frozenset[str]
+    governs: frozenset[str]
+    rivals: frozenset[str]
 
 
 @cache
@@ -84,6 +90,7 @@ def read(code: str) -> Address:
     return Address(
         code,
         subjects=of("subject"),
+        objects=of("word", "weak"),
         words=of("subject", "word", "weak"),
         verbs=of("verb"),
         endings=of("ending", "own"),
@@ -93,6 +100,9 @@ def read(code: str) -> Address:
         alone=frozenset(name for name in REGISTERS if listed(name, "alone")),
         joins=listed(FAMILIAR, "joins"),
         unclear={name: listed(name, "unclear") for name in REGISTERS},
+        opens=listed(FAMILIAR, "opens"),
+        governs=listed(FAMILIAR, "governs"),
+        rivals=listed(FAMILIAR, "rivals"),
     )
 
 
@@ -155,8 +165,12 @@ def _switched(sentence: Sentence, register: str, of: Address) -> Version:
     for at, token in enumerate(sentence.tokens):
         form = _listed(sentence, at, of)
         if form in of.words[register]:
-            replaced[at] = _only(of.words[register][form], "form of address with several counterparts")
-            if form in of.subjects[register]:
+            is_subject = form in of.subjects[register]
+            if is_subject and form in of.objects[register]:
+                is_subject = _is_subject(sentence, at, register, of)
+            forms = of.subjects if is_subject else of.objects
+            replaced[at] = _only(forms[register][form], "form of address with several counterparts")
+            if is_subject:
                 verb, new = _verb(sentence, at, register, of)
                 if verb in subjects:
                     raise Unclean("one verb for two subjects")
@@ -183,7 +197,8 @@ def _refuse_others(
             raise Unclean("verb that may be an imperative")
         if at in replaced:
             is_first = _opens(sentence, at) or low[at - 1] == "," or low[at - 1] in of.joins
-            if at in subjects and register not in of.alone and at < subjects[at] and is_first and low[-1] != "?":
+            asked = low[-1] == "?" or not verbs.is_infinitive(form, of.code)
+            if at in subjects and register not in of.alone and at < subjects[at] and is_first and not asked:
                 raise Unclean("verb that may be an imperative")
             continue
         if _ending(form, of.own[register]) is not None:
@@ -198,17 +213,45 @@ def _only(forms: frozenset[str], why: str) -> str:
     return next(iter(forms))
 
 
+def _clause(low: Sequence[str], at: int) -> range:
+    """The places of the words between the marks around a word."""
+    first = next((k + 1 for k in range(at - 1, -1, -1) if not low[k][0].isalnum()), 0)
+    return range(first, next((k for k in range(at + 1, len(low)) if not low[k][0].isalnum()), len(low)))
+
+
+def _is_subject(sentence: Sentence, at: int, register: str, of: Address) -> bool:
+    """Whether a form that may be subject or object is the subject; raises Unclean where this is not sure."""
+    low = [token.form.lower() for token in sentence.tokens]
+    clause = _clause(low, at)
+    if low[at - 1] in of.governs and at - 1 in clause:
+        return False
+    if not any(_counterparts(low[k], register, of) for k in clause if k != at):
+        return False
+    before = low[clause.start : at]
+    if before and _counterparts(before[-1], register, of):
+        rest = before[:-1]
+        is_plain = all(verbs.is_known(word, of.code) and word not in of.rivals for word in rest)
+        if len(rest) < 2 and is_plain:
+            return True
+    if len(before) == 1 and before[0] in of.opens:
+        return True
+    raise Unclean("form of address that may be subject or object")
+
+
 def _verb(sentence: Sentence, at: int, register: str, of: Address) -> tuple[int, str]:
     """The place of the verb of a subject, and its form in the other form of address.
 
-    The verb is just before the subject, just after it where the subject is the first word, or the only one of the
-    clause.
+    The verb is just before the subject, just after it where the subject is the first word, at the end of the clause
+    after a conjunction, or the only one of the clause.
     """
     low = [token.form.lower() for token in sentence.tokens]
-    first = next((k + 1 for k in range(at - 1, -1, -1) if not low[k][0].isalnum()), 0)
-    last = next((k for k in range(at + 1, len(low)) if not low[k][0].isalnum()), len(low))
-    found = {k: forms for k in range(first, last) if k != at and (forms := _counterparts(low[k], register, of))}
+    clause = _clause(low, at)
+    found = {k: forms for k in clause if k != at and (forms := _counterparts(low[k], register, of))}
     near = [k for k in (at - 1, *([at + 1] if _opens(sentence, at) else [])) if k in found][:1] or list(found)
+    if low[at - 1] in of.opens and clause.stop - 1 in found and found.keys().isdisjoint(
+        k for k in range(clause.start, clause.stop - 1) if low[k] in of.verbs[register]
+    ):
+        near = [clause.stop - 1]
     if len(near) != 1:
         raise Unclean("several verbs in the clause" if near else "no verb by the tables and lexicons")
     return near[0], _only(found[near[0]], "verb with several counterparts")

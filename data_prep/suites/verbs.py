@@ -87,3 +87,14 @@ def is_imperative(form: str, code: str) -> bool:
     """Whether a form is a singular imperative, with or without a final e."""
     table = _of(form, code)
     return table is not None and table.imperative is not None and form in (table.imperative, f"{table.imperative}e")
+
+
+def is_infinitive(form: str, code: str) -> bool:
+    """Whether a form is the infinitive of a verb that has an imperative."""
+    table = _of(form, code)
+    return table is not None and table.imperative is not None and _dictionary(code).get(form) == form
+
+
+def is_known(form: str, code: str) -> bool:
+    """Whether the dictionary has a lower-cased form, as it has no German nouns."""
+    return _dictionary(code).get(form) is not None

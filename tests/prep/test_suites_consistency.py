@@ -64,6 +64,17 @@ def last(one: versions.Made) -> list[str]:
         ("de", "Ich sehe dich .", "JETZT HAST DU DEINEN HUND .", "JETZT HABEN SIE IHREN HUND ."),
         ("de", "Das ist Ihr Hund .", "Das gehört Ihnen .", "Das gehört dir ."),
         ("de", "Das ist Ihr Hund .", "Wir sehen Sie .", None),  # du or dich
+        ("de", "Das ist Ihr Hund .", "Frauen sehen Sie .", None),
+        ("de", "Ich sehe Sie .", "Heute fahren Sie nach Rom .", "Heute fährst du nach Rom ."),
+        ("de", "Ich sehe Sie .", "Dann wollen Sie nur schlafen .", "Dann willst du nur schlafen ."),
+        ("de", "Ich sehe Sie .", "Er ruft , wenn Sie gehen wollen .", "Er ruft , wenn du gehen willst ."),
+        ("de", "Ich sehe Sie .", "Wenn er ruft , können Sie gehen .", "Wenn er ruft , kannst du gehen ."),
+        ("de", "Ich sehe Sie .", "Er sagt , dass Sie haben schlafen wollen .", None),  # haben, or wollen
+        ("de", "Ich sehe Sie .", "Ein Hund , den Sie sehen .", None),  # whom you see, or who see you
+        ("de", "Ich sehe Sie .", "Heute kommen Sie und sehen ihn .", None),  # sehen has the same subject
+        ("de", "Ich sehe Sie .", "Fahren Sie nach Rom !", None),  # imperative
+        ("de", "Ich sehe Sie .", "Fahren Sie nach Rom ?", "Fährst du nach Rom ?"),
+        ("de", "Ich sehe Sie .", "Heute freuen Sie sich .", None),  # dich or dir
         ("de", "Das ist Ihr Hund .", "Sie haben Ihren Hund .", None),  # she, they or you
         ("de", "Ich sehe dich .", "Du kommst und siehst ihn .", None),  # siehst has the same subject
         ("de", "Ich sehe dich .", "Heute wäschst du dich .", None),  # sich or Sie
@@ -192,7 +203,7 @@ def test_the_command_its_study_and_the_answers(tmp_path: Path, capsys: pytest.Ca
     assert suite_build.GROUP.main([*flags, "--study", pairs]) == 0
     manifest = json.loads((tmp_path / "set.manifest.json").read_text(encoding="utf-8"))
     (blind,) = manifest["without context"]
-    assert (blind["accuracy"], blind["chance"], blind["items"], blind["above chance"]) == (0.5, 0.5, 4, False)
+    assert (blind["accuracy"], blind["chance"], blind["items"]) == (0.5, 0.5, 4)
     assert set(manifest["inputs"]) == {"en", "ids", "ru"} and manifest["counts"]["items"] == 4
     items = reader.read(out, Reading(context=3))
     assert [[c.target for c in item.candidates] for item in items] == [["Для тебя.", "Для вас."]] * 4
