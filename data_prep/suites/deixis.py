@@ -16,7 +16,7 @@ from typing import NamedTuple
 from data_prep.fidelity.rewriting import Unclean
 from data_prep.suites import verbs
 from data_prep.suites.fragments import Fragment, table
-from data_prep.suites.versions import Version, begins, cased
+from data_prep.suites.versions import Version, cased, opens
 from pronmetric.text.conllu import Sentence
 
 FAMILIAR, POLITE = REGISTERS = ("familiar", "polite")
@@ -28,8 +28,7 @@ _MARKERS = frozenset(  # nominal markers: words for the person who is addressed
     "bro son sis".split()
 )
 _QUOTES = frozenset('"\u00ab\u00bb\u201e\u201c\u201d')
-_OPENS = frozenset(":\u2013\u2014-(") | _QUOTES
-_ENDS = frozenset(".!?;:\u2026")
+_MARKS = frozenset(",.!?;:()\u2026\u2013\u2014-")  # between clauses
 _STEM = 3  # letters before the ending of a verb, at least
 Forms = Mapping[str, Mapping[str, frozenset[str]]]
 """Of each register, the forms of the other one by form."""
@@ -145,12 +144,7 @@ def _listed(sentence: Sentence, at: int, of: Address) -> str:
     form = sentence.tokens[at].form
     if form.isupper() and len(form) > 1:
         form = form.capitalize()
-    return form.lower() if _opens(sentence, at) or not any(form in of.words[name] for name in REGISTERS) else form
-
-
-def _opens(sentence: Sentence, at: int) -> bool:
-    """Whether a word has a capital by its place: at the beginning of a sentence or a quotation, after a colon."""
-    return begins(sentence, at) or sentence.tokens[at - 1].form in _ENDS | _OPENS
+    return form.lower() if opens(sentence, at) or not any(form in of.words[name] for name in REGISTERS) else form
 
 
 def _switched(sentence: Sentence, register: str, of: Address) -> Version:
@@ -193,10 +187,10 @@ def _refuse_others(
     for at, form in enumerate(low):
         if form in of.joins:
             joined = bool(subjects) and at > min(subjects)
-        if _opens(sentence, at) and of.persons is not None and verbs.is_imperative(form, of.code):
+        if opens(sentence, at) and of.persons is not None and verbs.is_imperative(form, of.code):
             raise Unclean("verb that may be an imperative")
         if at in replaced:
-            is_first = _opens(sentence, at) or low[at - 1] == "," or low[at - 1] in of.joins
+            is_first = opens(sentence, at) or low[at - 1] == "," or low[at - 1] in of.joins
             asked = low[-1] == "?" or not verbs.is_infinitive(form, of.code)
             if at in subjects and register not in of.alone and at < subjects[at] and is_first and not asked:
                 raise Unclean("verb that may be an imperative")
@@ -215,26 +209,25 @@ def _only(forms: frozenset[str], why: str) -> str:
 
 def _clause(low: Sequence[str], at: int) -> range:
     """The places of the words between the marks around a word."""
-    first = next((k + 1 for k in range(at - 1, -1, -1) if not low[k][0].isalnum()), 0)
-    return range(first, next((k for k in range(at + 1, len(low)) if not low[k][0].isalnum()), len(low)))
+    first = next((k + 1 for k in range(at - 1, -1, -1) if low[k] in _MARKS), 0)
+    return range(first, next((k for k in range(at + 1, len(low)) if low[k] in _MARKS), len(low)))
 
 
 def _is_subject(sentence: Sentence, at: int, register: str, of: Address) -> bool:
     """Whether a form that may be subject or object is the subject; raises Unclean where this is not sure."""
     low = [token.form.lower() for token in sentence.tokens]
     clause = _clause(low, at)
-    if low[at - 1] in of.governs and at - 1 in clause:
-        return False
-    if not any(_counterparts(low[k], register, of) for k in clause if k != at):
-        return False
     before = low[clause.start : at]
-    if before and _counterparts(before[-1], register, of):
-        rest = before[:-1]
-        is_plain = all(verbs.is_known(word, of.code) and word not in of.rivals for word in rest)
-        if len(rest) < 2 and is_plain:
-            return True
+    if before and before[-1] in of.governs:
+        return False
     if len(before) == 1 and before[0] in of.opens:
         return True
+    if before and _counterparts(before[-1], register, of):
+        if all(verbs.is_known(word, of.code) and word not in of.rivals for word in before[:-1]) and len(before) < 3:
+            return True
+    elif len(before) > 1 and not verbs.may_be_verb(before[-1], of.code):
+        if not any(_counterparts(low[k], register, of) for k in clause if k != at):
+            return False
     raise Unclean("form of address that may be subject or object")
 
 
@@ -247,7 +240,7 @@ def _verb(sentence: Sentence, at: int, register: str, of: Address) -> tuple[int,
     low = [token.form.lower() for token in sentence.tokens]
     clause = _clause(low, at)
     found = {k: forms for k in clause if k != at and (forms := _counterparts(low[k], register, of))}
-    near = [k for k in (at - 1, *([at + 1] if _opens(sentence, at) else [])) if k in found][:1] or list(found)
+    near = [k for k in (at - 1, *([at + 1] if opens(sentence, at) else [])) if k in found][:1] or list(found)
     if low[at - 1] in of.opens and clause.stop - 1 in found and found.keys().isdisjoint(
         k for k in range(clause.start, clause.stop - 1) if low[k] in of.verbs[register]
     ):

@@ -98,3 +98,9 @@ def is_infinitive(form: str, code: str) -> bool:
 def is_known(form: str, code: str) -> bool:
     """Whether the dictionary has a lower-cased form, as it has no German nouns."""
     return _dictionary(code).get(form) is not None
+
+
+def may_be_verb(form: str, code: str) -> bool:
+    """Whether a form may be an infinitive, or one that is spelt as it: one of a verb, or none that is known."""
+    infinitive = _dictionary(code).get(form)
+    return infinitive is None or infinitive == form and _table(infinitive, code) is not None

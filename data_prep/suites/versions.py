@@ -9,6 +9,7 @@ from data_prep.suites.fragments import Check, Fragment, check
 from pronmetric.text.conllu import Sentence
 
 SEPARATOR = " _eos "
+_BEFORE_CAPITALS = frozenset('.!?;:\u2026"\u00ab\u00bb\u201e\u201c\u201d\u2013\u2014-(')
 Words = Mapping[int, str]
 """Other forms of words, by place."""
 
@@ -58,14 +59,15 @@ def make(
     return Made(item, asked._replace(context=tuple(before), group=kind))
 
 
-def begins(sentence: Sentence, at: int) -> bool:
-    """Whether a word is the first one of a sentence."""
-    return not any(token.form[:1].isalnum() for token in sentence.tokens[:at])
+def opens(sentence: Sentence, at: int) -> bool:
+    """Whether a word has a capital by its place: the first one of a sentence or quotation, or after a colon."""
+    begins = not any(token.form[:1].isalnum() for token in sentence.tokens[:at])
+    return begins or sentence.tokens[at - 1].form in _BEFORE_CAPITALS
 
 
 def cased(form: str, sentence: Sentence, at: int) -> str:
-    """A form with the capitals of its place: those of a word in capitals, or of the first word."""
+    """A form with the capitals of its place: those of a word in capitals, or of a first word."""
     old = sentence.tokens[at].form
     if len(old) > 1 and old.isupper():
         return form.upper()
-    return form[:1].upper() + form[1:] if begins(sentence, at) and old[:1].isupper() else form
+    return form[:1].upper() + form[1:] if opens(sentence, at) and old[:1].isupper() else form

@@ -74,6 +74,10 @@ def last(one: versions.Made) -> list[str]:
         ("de", "Ich sehe Sie .", "Heute kommen Sie und sehen ihn .", None),  # sehen has the same subject
         ("de", "Ich sehe Sie .", "Fahren Sie nach Rom !", None),  # imperative
         ("de", "Ich sehe Sie .", "Fahren Sie nach Rom ?", "Fährst du nach Rom ?"),
+        ("de", "Ich sehe Sie .", "Es freut , dass Sie # X # kennen .", "Es freut , dass du # X # kennst ."),
+        ("de", "Ich sehe Sie .", "Seien Sie brav , mein Hund .", None),
+        ("de", "Ich sehe Sie .", "Heute verblurgen Sie viel .", None),
+        ("de", "Ich sehe dich .", "Ado : Hast du ihn ?", "Ado : Haben Sie ihn ?"),
         ("de", "Ich sehe Sie .", "Heute freuen Sie sich .", None),  # dich or dir
         ("de", "Das ist Ihr Hund .", "Sie haben Ihren Hund .", None),  # she, they or you
         ("de", "Ich sehe dich .", "Du kommst und siehst ihn .", None),  # siehst has the same subject
