@@ -23,9 +23,9 @@ FAMILIAR, POLITE = REGISTERS = ("familiar", "polite")
 _YOU = frozenset("you your yours yourself".split())
 _SEVERAL = frozenset("yourselves guys folks everyone everybody gentlemen ladies both all".split())
 _MARKERS = frozenset(  # nominal markers: words for the person who is addressed
-    "sir madam ma'am mister mr mrs ms miss officer doctor professor captain sergeant general boss lord lady majesty mom "
-    "mum mommy mummy mother dad daddy father grandma grandpa honey darling dear sweetheart baby babe dude buddy pal kid "
-    "bro son sis".split()
+    "sir madam ma'am mister mr mrs ms miss officer doctor professor captain sergeant general boss lord lady majesty "
+    "mom mum mommy mummy mother dad daddy father grandma grandpa honey darling dear sweetheart baby babe dude buddy pal "
+    "kid bro son sis".split()
 )
 _QUOTES = frozenset('"\u00ab\u00bb\u201e\u201c\u201d')
 _MARKS = frozenset(",.!?;:()\u2026\u2013\u2014-")  # between clauses
@@ -37,7 +37,7 @@ Forms = Mapping[str, Mapping[str, frozenset[str]]]
 class Address(NamedTuple):
     """The table of a language.
 
-    subjects, objects, words: pronouns; words are all of them. verbs: irregular forms. endings: of verbs; own: those that show
+    subjects, objects, words: pronouns; words are all. verbs: irregular forms. endings: of verbs; own: those that show
     the address without a subject. marks: the words that show it. persons: of the lexicon's verbs, by register; None
     where the endings do instead. alone: the registers whose verbs have no other subject. joins: words after which
     another verb may have the same subject. unclear: words with which a sentence that has a subject is not switched. For
@@ -241,8 +241,10 @@ def _verb(sentence: Sentence, at: int, register: str, of: Address) -> tuple[int,
     clause = _clause(low, at)
     found = {k: forms for k in clause if k != at and (forms := _counterparts(low[k], register, of))}
     near = [k for k in (at - 1, *([at + 1] if opens(sentence, at) else [])) if k in found][:1] or list(found)
-    if low[at - 1] in of.opens and clause.stop - 1 in found and found.keys().isdisjoint(
-        k for k in range(clause.start, clause.stop - 1) if low[k] in of.verbs[register]
+    if (
+        low[at - 1] in of.opens
+        and clause.stop - 1 in found
+        and found.keys().isdisjoint(k for k in range(clause.start, clause.stop - 1) if low[k] in of.verbs[register])
     ):
         near = [clause.stop - 1]
     if len(near) != 1:

@@ -43,6 +43,10 @@ AGREEMENT = "agreement of number and gender"
 _OPENS = frozenset('.!?:"\u00bb\u00ab\u201e\u201c\u201d\u2013-(')
 _FLOATING = frozenset({"all", "both", "each"})
 _LOOKS = frozenset("look looks looked looking sound sounds sounded feel feels felt".split())
+_STATES = frozenset(
+    "help helps bother bothers matter matters hurt hurts surprise surprises".split()
+)  # that, as long as
+_THAT = frozenset("that if when as whether because".split())
 _CLAUSE = frozenset("there if though i you he she it we they this that".split())
 
 
@@ -169,7 +173,9 @@ def _item(
     return {**made, "src allows": list(can_be), BY: by}
 
 
-def _source_pronoun(pair: Aligned, occurrence: Occurrence, allowed: Mapping[str, tuple[str, ...]]) -> tuple[int | None, str]:
+def _source_pronoun(
+    pair: Aligned, occurrence: Occurrence, allowed: Mapping[str, tuple[str, ...]]
+) -> tuple[int | None, str]:
     """The place and form of the source pronoun; None and "-" where it is dropped, and "" without a source."""
     if not pair.source.tokens:
         return None, ""
@@ -287,13 +293,16 @@ def _contrast(
 
 
 def _is_idiom(words: Sequence[Word], occurrence: Occurrence) -> bool:
-    """Whether "it" stands for nothing: "it does not look like they won", "how is it going"."""
+    """Whether "it" stands for nothing: "it does not look like they won", "it helps that", "how is it going"."""
     low = [rule_word(word) for word in words]
     if occurrence.form != "it":
         return False
     after = low[occurrence.word + 1 : occurrence.word + 8]
     looks = next((k for k, word in enumerate(after) if word in _LOOKS), len(after))
     clause = after[looks + 1 : looks + 2] in (["like"], ["as"]) and not _CLAUSE.isdisjoint(after[looks + 2 : looks + 3])
+    states = next((k for k, word in enumerate(after) if word in _STATES), len(after))
+    clause = clause or not _THAT.isdisjoint(after[states + 1 : states + 4])
+    clause = clause or after[:4] == "remains to be seen".split() or after[:2] in (["is", "about"], ["'s", "about"])
     return clause or ("how" in low[: occurrence.word][-2:] and after[:1] in (["like"], ["going"]))
 
 

@@ -103,4 +103,4 @@ def is_known(form: str, code: str) -> bool:
 def may_be_verb(form: str, code: str) -> bool:
     """Whether a form may be an infinitive, or one that is spelt as it: one of a verb, or none that is known."""
     infinitive = _dictionary(code).get(form)
-    return infinitive is None or infinitive == form and _table(infinitive, code) is not None
+    return infinitive is None or (infinitive == form and _table(infinitive, code) is not None)

@@ -291,10 +291,10 @@ def _with_chains(
 def _into_english(
     task: ContrastiveFlags, counts: Counter[str], words: Words, note: output.Notes
 ) -> Iterator[dict[str, Any]]:
-    for name, language, documents in _english_corpora(task, note):
+    for name, read, documents in _english_corpora(task, note):
         writing = contrastive.Writing(task.corpus or name, task.context)
         for document in words.of(documents):
-            yield from english.items(document, language, writing=writing, counts=counts)
+            yield from english.items(document, read, writing=writing, counts=counts)
 
 
 def _english_corpora(

@@ -106,7 +106,17 @@ def test_an_antecedent_is_a_noun_of_the_right_gender_in_german() -> None:
     assert item["src ante phrase"] == "Ofen"
 
 
-@pytest.mark.parametrize("text", ["It doesn't look like they won.", "How's it going?", "It did not feel as if he won."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It doesn't look like they won.",
+        "How's it going?",
+        "It did not feel as if he won.",
+        "It helps me that they won.",
+        "It remains to be seen.",
+        "It is about them.",
+    ],
+)
 def test_it_of_an_idiom_is_expletive(text: str) -> None:
     counts: Counter[str] = Counter()
     at = text.lower().split().index("it")

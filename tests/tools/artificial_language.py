@@ -7,7 +7,7 @@ Three phenomena cannot be translated from the sentence alone:
 - *you* is one of two forms of politeness, which stays the same in a document and is in the target only;
 - *does too* repeats the verb of the previous sentence.
 
-`EASY` is the language of the published page. In `HARD` there are four times as many nouns, half of the nouns that decide
+`EASY` is the language of the published page. In `HARD` there are four times as many nouns, half of those that decide
 stand beside an object of another gender, which *it* never means, and one in ten pronouns of the training text has a
 random gender: to be right, a model must tell subjects from objects, and know the gender of nouns that it saw seldom.
 
@@ -102,7 +102,7 @@ def repeated(name: str, verb: int) -> Sentence:
 
 
 def rival(drawn: Generator, number: int, of: Language) -> tuple[str, str] | None:
-    """An object of another gender than noun `number`, in the share of the language; it draws nothing where that is 0."""
+    """An object of another gender than noun `number`, or None; nothing is drawn where the language has none."""
     if not of.objects or drawn.random() >= of.objects:
         return None
     return noun(3 * int(drawn.integers(of.nouns // 3)) + (number + int(drawn.integers(1, 3))) % 3)
@@ -172,15 +172,11 @@ def items(drawn: Generator, kind: str, distance: int, of: Language) -> Iterator[
         subject, said, how = frames[place]
         decisive = (subjects[right], said, how) if subjects else (subject, verbs[right], how)
         other = others[right]
-        before = [
-            clause(*decisive, other) if k == place else clause(*frame) for k, frame in enumerate(frames[:-1])
-        ]
+        before = [clause(*decisive, other) if k == place else clause(*frame) for k, frame in enumerate(frames[:-1])]
         yield Item([*before, answer], [one.target for k, one in enumerate(answers) if k != right], distance)
 
 
-def write(
-    folder: Path, *, of: Language = HARD, documents: int = 5000, size: int = 60, seed: int = 1
-) -> None:
+def write(folder: Path, *, of: Language = HARD, documents: int = 5000, size: int = 60, seed: int = 1) -> None:
     """Write a corpus of `documents`, and sets of `size` sentences for each distance, each with all its answers."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn = np.random.default_rng(seed)

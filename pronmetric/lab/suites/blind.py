@@ -16,7 +16,8 @@ FREQUENCY = "frequency of the words"
 class Blind(NamedTuple):
     """The accuracy of a judge without context, in [0, 1]; of n equal scores the right one counts as 1 / n.
 
-    low, high: 95 % interval over documents, None with too few. chance: the accuracy of drawing a candidate.
+    low, high: 95 % interval over documents, or over items where there is one document; None with too few. chance: the
+    accuracy of drawing a candidate.
     """
 
     judge: str
@@ -60,6 +61,7 @@ def measure(judge: str, items: Sequence[Item], scores: Sequence[float]) -> Blind
         best = [place for place, score in enumerate(own) if score == max(own)]
         shares.append((item.right in best) / len(best))
     documents = [item.document for item in items]
-    found = cluster_share(shares, documents)
+    several = len(set(documents)) > 1
+    found = cluster_share(shares, documents if several else range(len(items)))
     chance = sum(1 / len(item.candidates) for item in items) / len(items)
     return Blind(judge, found.value, found.low, found.high, chance, len(items), len(set(documents)))

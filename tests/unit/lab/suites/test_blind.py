@@ -40,4 +40,6 @@ def test_a_mirror_image_leaves_a_judge_without_context_at_chance() -> None:
 def test_a_set_that_needs_no_context_is_above_chance() -> None:
     found = measure("x", [item("ab", 0, f"d{k}") for k in range(20)], [2, 1] * 20)
     assert found.accuracy == 1 and found.above_chance is True
-    assert measure("x", [item("ab", 0)], [2, 1]).above_chance is None  # one document
+    one_document = measure("x", [item("ab", 0)] * 20, [2, 1] * 20)  # its items are the units
+    assert one_document.above_chance is True and one_document.documents == 1
+    assert measure("x", [item("ab", 0)], [2, 1]).above_chance is None
