@@ -24,7 +24,7 @@ _YOU = frozenset("you your yours yourself".split())
 _SEVERAL = frozenset("yourselves guys folks everyone everybody gentlemen ladies both all".split())
 _MARKERS = frozenset(  # nominal markers: words for the person who is addressed
     "sir madam ma'am mister mr mrs ms miss officer doctor professor captain sergeant general boss lord lady majesty "
-    "mom mum mommy mummy mother dad daddy father grandma grandpa honey darling dear sweetheart baby babe dude buddy pal "
+    "mom mum mommy mummy mother dad daddy father grandma grandpa honey darling dear sweetheart baby dude buddy pal "
     "kid bro son sis".split()
 )
 _QUOTES = frozenset('"\u00ab\u00bb\u201e\u201c\u201d')
