@@ -16,7 +16,7 @@ from data_prep.suites import wmt as suite_entries
 from data_prep.suites.fragments import Check
 from data_prep.wmt import discovery
 from pronmetric.alignment import parsed
-from pronmetric.cli import output
+from pronmetric.cli import output, suite_manifest
 from pronmetric.cli.parser import (
     Command,
     Exclusive,
@@ -30,6 +30,7 @@ from pronmetric.cli.parser import (
     switch,
     whole,
 )
+from pronmetric.cli.suite_manifest import BlindFlags, Words
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lab.human import judged_pairs
 from pronmetric.lab.human.judged_pairs import JudgedPair
@@ -238,6 +239,7 @@ class ContrastiveFlags(Flags):
     balance: bool = switch(exclusive=_SAMPLE, help="as many items of each pronoun as of the rarest")
     each: int | None = flag(exclusive=_SAMPLE, type=whole(1), metavar="N", help="items of each pronoun")
     seed: int = flag(type=whole(0), default=1, metavar="N", help="of the sample (default: 1)")
+    by_blind: BlindFlags = part(BlindFlags, "without context")
     output: str = flag("-o", "--output", required=True, metavar="FILE", help="the suite, JSON")
     quiet: bool = switch(help="no progress and notes on stderr")
 
@@ -276,15 +278,16 @@ class ContrastiveFlags(Flags):
 
 def run_contrastive(task: ContrastiveFlags) -> None:
     """Build the suite."""
-    targets.check([task.output], read=[*task.files.files, *(task.wmt_dir or []), *(task.parallel or [])])
+    manifest = str(suite_manifest.path_of(task.output))
+    read = [*task.files.files, *(task.wmt_dir or []), *(task.parallel or [])]
+    targets.check([task.output, manifest], read=read)
     note = output.Notes(quiet=task.quiet)
-    counts: Counter[str] = Counter()
+    counts, words = Counter[str](), Words()
     into_english = task.target_language == ENGLISH.code
     make = _into_english if into_english else _with_chains if task.chains else _by_gender
-    items = list(make(task, counts, note))
+    items = list(make(task, counts, words, note))
     if not items:
-        reasons = "; ".join(f"{name}: {count}" for name, count in sorted(counts.items()))
-        raise PronmetricError(f"the corpus has no item ({reasons or 'no pronoun of the rules'})")
+        raise PronmetricError(f"no item is left ({_reasons(counts)})")
     if task.balance or task.each is not None:
         items = contrastive.balance(items, each=task.each, seed=task.seed)
     with targets.AtomicFile(task.output) as file:
@@ -293,16 +296,34 @@ def run_contrastive(task: ContrastiveFlags) -> None:
     note(f"{len(items)} of {counts['items']} items are written")
     counts.update(f"items {item['ref pronoun'].lower()}" for item in items)
     counts.update(f"items by {item[english.BY]}" for item in items if english.BY in item)
+    settings = {name: vars(task)[name] for name in ("source_language", "pairs", "context", "balance", "each", "seed")}
+    suite_manifest.write(
+        task.output,
+        "contrapro",
+        words=words,
+        language=task.target_language,
+        blind=task.by_blind,
+        inputs=task.files.files,
+        settings={"kind": "contrastive", "target_language": task.target_language, **settings},
+        counts=counts,
+        note=note,
+    )
     print(table(("", "count"), sorted(counts.items())))
 
 
-def _with_chains(task: ContrastiveFlags, counts: Counter[str], note: output.Notes) -> Iterator[dict[str, Any]]:
+def _reasons(counts: Counter[str]) -> str:
+    return "; ".join(f"{name}: {count}" for name, count in sorted(counts.items())) or "no candidate"
+
+
+def _with_chains(
+    task: ContrastiveFlags, counts: Counter[str], words: Words, note: output.Notes
+) -> Iterator[dict[str, Any]]:
     of, writing = contrastive.rules(task.target_language), contrastive.Writing(task.corpus, task.context)
-    for document in task.files.documents(source_language="", target_language=task.target_language):
+    for document in words.of(task.files.documents(source_language="", target_language=task.target_language)):
         yield from contrastive.items(document, of, writing=writing, counts=counts)
 
 
-def _by_gender(task: ContrastiveFlags, counts: Counter[str], note: output.Notes) -> list[dict[str, Any]]:
+def _by_gender(task: ContrastiveFlags, counts: Counter[str], words: Words, note: output.Notes) -> list[dict[str, Any]]:
     """The items of text in which nothing but agreement tells the antecedent; an item that comes again counts once."""
     code, made = task.target_language, list[tuple[str, list[corpus.Document]]]()
     if task.wmt_dir is None and task.parallel is None:
@@ -324,7 +345,7 @@ def _by_gender(task: ContrastiveFlags, counts: Counter[str], note: output.Notes)
     items: dict[tuple[str, str, str], dict[str, Any]] = {}
     for name, documents in made:
         writing = contrastive.Writing(task.corpus or name, task.context)
-        for document in documents:
+        for document in words.of(documents):
             for item in grammatical.items(
                 document,
                 contrastive.rules(code),
@@ -340,32 +361,34 @@ def _by_gender(task: ContrastiveFlags, counts: Counter[str], note: output.Notes)
     return list(items.values())
 
 
-def _into_english(task: ContrastiveFlags, counts: Counter[str], note: output.Notes) -> Iterator[dict[str, Any]]:
-    for name, allowed, documents in _english_corpora(task, note):
+def _into_english(
+    task: ContrastiveFlags, counts: Counter[str], words: Words, note: output.Notes
+) -> Iterator[dict[str, Any]]:
+    for name, read, documents in _english_corpora(task, note):
         writing = contrastive.Writing(task.corpus or name, task.context)
-        for document in documents:
-            yield from english.items(document, allowed, writing=writing, counts=counts)
+        for document in words.of(documents):
+            yield from english.items(document, read, writing=writing, counts=counts)
 
 
 def _english_corpora(
     task: ContrastiveFlags, note: output.Notes
-) -> Iterator[tuple[str, english.Allowed, Iterable[corpus.Document]]]:
-    """The name of each corpus, what its source pronouns can stand for, and its documents."""
+) -> Iterator[tuple[str, english.Source, Iterable[corpus.Document]]]:
+    """The name of each corpus, what the rules say of its source language, and its documents."""
     files = task.files
     if task.wmt_dir is not None:
         yield from _testsets(task.wmt_dir, task.pairs, note, quiet=task.quiet)
     elif task.source_language is not None:
-        allowed = english.source_pronouns(task.source_language)
+        source = english.source_pronouns(task.source_language)
         made = files.documents(source_language=task.source_language, target_language=ENGLISH.code)
-        yield "", allowed, made
+        yield "", source, made
     else:
         assert files.target is not None  # `ContrastiveFlags.check` has seen to it
-        yield Path(files.target).name, {}, map(corpus.from_annotated, conll.read_folder(files.target))
+        yield Path(files.target).name, english.NO_SOURCE, map(corpus.from_annotated, conll.read_folder(files.target))
 
 
 def _testsets(
     folders: Sequence[str], pairs: Sequence[str] | None, note: output.Notes, *, quiet: bool
-) -> Iterator[tuple[str, english.Allowed, Iterable[corpus.Document]]]:
+) -> Iterator[tuple[str, english.Source, Iterable[corpus.Document]]]:
     discovered = discovery.discover(folders, pairs=pairs, exclude=())
     for skipped in discovered.skipped:
         note(f"skipped {skipped.id}: {skipped.reason}")
@@ -426,12 +449,12 @@ CONSISTENCY = """Build a consistency set in the JSON format of Voita et al. 2019
 English source and its translation: fragments of four sentences of a document, the last of which has one version that is
 consistent with the others.
 
-  deixis         the last sentence in the other form of address, by a table of forms and verb endings (de es fr ru);
-                 English you in the source, and one form of address in the fragment
+  deixis         the last sentence in the other form of address, by a table of forms and lexicons of verbs (de es fr
+                 ru); English you in the source, and one form of address in the fragment; with its mirror image, in
+                 which the whole fragment has the other one
   lex_cohesion   a name that the fragment repeats, in another translation of the lexical table; with its mirror image,
                  in which the other translation is the consistent one
   ellipsis_vp    "I did": the verb that the translation repeats, replaced by a literal "do", by a table (de fr ru)
-  ellipsis_infl  a sentence without verb after one with a verb: its noun in other inflections that occur in the corpus
 
 The versions are made by rules: have people check them (--study, then --judged)."""
 CONSISTENCY_EPILOG = """example:
@@ -450,6 +473,7 @@ class ConsistencyFlags(Flags):
         help="lex_cohesion: lexical table, a name, a tab and its translations (default: counted on the corpus's links)",
     )
     by_people: StudyFlags = part(StudyFlags, "people")
+    by_blind: BlindFlags = part(BlindFlags, "without context")
     output: str = flag("-o", "--output", required=True, metavar="FILE", help="the set, JSON")
     quiet: bool = switch(help="no notes on stderr")
 
@@ -465,23 +489,33 @@ def run_consistency(task: ConsistencyFlags) -> None:
     note = output.Notes(quiet=task.quiet)
     note.begin()
     lexicon = None if task.lexicon is None else consistency.read_lexicon(task.lexicon)
-    documents = task.files.documents(source_language=ENGLISH.code, target_language=task.target_language)
-    counts: Counter[str] = Counter()
+    words, counts = Words(), Counter[str]()
+    documents = list(words.of(task.files.documents(source_language=ENGLISH.code, target_language=task.target_language)))
     found = consistency.items(documents, task.kind, language=task.target_language, lexicon=lexicon, counts=counts)
     made = list(found)
     kept = task.by_people.kept([one.check for one in made], note)
     items = [one.item for one, keep in zip(made, kept, strict=True) if keep]
     if not items:
-        reasons = "; ".join(f"{name}: {count}" for name, count in sorted(counts.items()))
-        raise PronmetricError(f"no item of {task.kind} is left ({reasons or 'no candidate'})")
+        raise PronmetricError(f"no item of {task.kind} is left ({_reasons(counts)})")
     with targets.AtomicFile(task.output) as file:
         file.write(strict_json.dump(items, indent=2) + "\n")
     counts.update(f"items at distance {item['ctx_dist']}" for item in items)
+    suite_manifest.write(
+        task.output,
+        "consistency",
+        words=words,
+        language=task.target_language,
+        blind=task.by_blind,
+        inputs=[*task.files.files, task.lexicon, task.by_people.judged],
+        settings={"kind": task.kind, "target_language": task.target_language},
+        counts=counts,
+        note=note,
+    )
     print(table(("", "count"), sorted(counts.items())))
 
 
 def _check_files(files: CorpusFlags, people: StudyFlags, to: str, *, also: str | None = None) -> None:
-    targets.check([to, people.study], read=[*files.files, people.judged, also])
+    targets.check([to, str(suite_manifest.path_of(to)), people.study], read=[*files.files, people.judged, also])
 
 
 DISCOURSE = """Build a discourse suite of English-Chinese pronouns, connectives and ellipsis after Cai and Xiong 2020
@@ -502,6 +536,7 @@ class DiscourseFlags(Flags):
     )
     seed: int = flag(type=whole(0), default=1, metavar="N", help="of the sample (default: 1)")
     by_people: StudyFlags = part(StudyFlags, "people")
+    by_blind: BlindFlags = part(BlindFlags, "without context")
     output: str = flag("-o", "--output", required=True, metavar="FILE", help="the suite, JSONL")
     quiet: bool = switch(help="no notes on stderr")
 
@@ -511,8 +546,8 @@ def run_discourse(task: DiscourseFlags) -> None:
     _check_files(task.files, task.by_people, task.output)
     note = output.Notes(quiet=task.quiet)
     note.begin()
-    documents = task.files.documents(source_language=ENGLISH.code, target_language=discourse.TARGET)
-    counts: Counter[str] = Counter()
+    words, counts = Words(), Counter[str]()
+    documents = list(words.of(task.files.documents(source_language=ENGLISH.code, target_language=discourse.TARGET)))
     found = list(discourse.items(documents, context=task.context, counts=counts))
     if not found:
         raise PronmetricError("no sentence is an item: expected an English source and its Chinese translation")
@@ -526,6 +561,17 @@ def run_discourse(task: DiscourseFlags) -> None:
     for name, missing in short.items():
         note(f"{name}: {missing} fewer than {task.each}")
     counts.update(f"written, {item['kind']}: {item['class']}" for item in items)
+    suite_manifest.write(
+        task.output,
+        "cai-xiong",
+        words=words,
+        language=discourse.TARGET,
+        blind=task.by_blind,
+        inputs=[*task.files.files, task.by_people.judged],
+        settings={"kind": "discourse", "context": task.context, "each": task.each, "seed": task.seed},
+        counts=counts,
+        note=note,
+    )
     print(table(("", "count"), sorted(counts.items())))
 
 
