@@ -193,7 +193,7 @@ class PronounMetric:
     @property
     def finds_missing(self) -> bool:
         """Whether texts with a source have an expected number of missing pronouns."""
-        return self.reader is not None and finds_missing(self.reader)
+        return finds_missing(self.config, self.reader) and self.reads_source
 
     def _load_reader(self) -> Checkpoint:
         assert self.reader is not None

@@ -24,6 +24,8 @@ PAIR_HEAD = "pair_head"  # absent in checkpoints without one
 LANGUAGE = "language"  # the record of a target language other than English
 LANGUAGES = "languages"  # the records of several target languages instead, of which one is chosen
 CALIBRATION = "calibration"  # of the chosen one
+MISSING = "missing"  # the calibration of its gap head
+JUDGED = "judged"  # the weights of the preference of a scorer that reads sources itself
 _MOST_BYTES = 2**24  # file size
 _MOST_VALUES = 2**20  # values in the file, with expanded aliases
 _LARGEST_POSITION = 2**24
@@ -89,7 +91,7 @@ def decision_of(config: Mapping[str, Any], by: str | None, *, name: str, reader:
     by = config.get(DECISION, SCORE) if by is None else by
     if by not in DECISIONS:
         raise PronmetricError(f"expected a decision by {', '.join(DECISIONS)}, got {by!r}")
-    if by == PREFERENCE and not has_pair_head(config):
+    if by == PREFERENCE and not has_preference(config):
         raise PronmetricError(
             f"checkpoint {name} has no pair head, and no preference: decide by score or errors, or take a checkpoint "
             "that was trained with head=two"
@@ -101,9 +103,11 @@ def decision_of(config: Mapping[str, Any], by: str | None, *, name: str, reader:
     return by
 
 
-def finds_missing(reader: Path) -> bool:
-    """Whether the reader of sources in this folder gives probabilities of missing pronouns."""
-    return (read(reader / CONFIG).get("source") or {}).get("missing") is not None
+def finds_missing(config: Mapping[str, Any], reader: Path | None) -> bool:
+    """Whether missing pronouns are found in texts with sources, by the checkpoint or by the reader in this folder."""
+    if config.get(MISSING) is not None:
+        return True
+    return reader is not None and (read(reader / CONFIG).get("source") or {}).get(MISSING) is not None
 
 
 def caveat(config: Mapping[str, Any]) -> str | None:
@@ -132,6 +136,11 @@ def has_probabilities(config: Mapping[str, Any]) -> bool:
 def has_pair_head(config: Mapping[str, Any]) -> bool:
     """Whether the checkpoint compares texts by a pair head."""
     return config.get(PAIR_HEAD) is not None
+
+
+def has_preference(config: Mapping[str, Any]) -> bool:
+    """Whether texts have a preference: by a pair head, or as it was fitted on pairs that people judged."""
+    return has_pair_head(config) or config.get(JUDGED) is not None
 
 
 def reads_source(config: Mapping[str, Any]) -> bool:
@@ -182,6 +191,9 @@ def of_language(config: Mapping[str, Any], code: str | None, *, name: str) -> di
     chosen: dict[str, Any] = {
         LANGUAGE: target.record,
         CALIBRATION: None if target.calibration is None else target.calibration.model_dump(),
+        MISSING: None if target.missing is None else target.missing.model_dump(),
+        TIE: target.tie,
+        TIES: target.ties,
         "pronouns": [form for form in config["pronouns"] if form in forms],
         "training": {**training, CALIBRATION: calibrations.get(code)},
     }

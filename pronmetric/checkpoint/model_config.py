@@ -30,6 +30,8 @@ _OF_SCORES = (
     "separator",
     "language",
     "calibration",
+    "missing",
+    "judged",
 )  # signatures have the context
 # Keys of a Hugging Face architecture that do not affect scores: training settings and metadata.
 _NO_SCORE = frozenset(
@@ -133,8 +135,9 @@ class Calibration(Record):
 class Judged(Record):
     """The preference of a text with its source, fitted on pairs of texts that people judged.
 
-    It is own * the preference of the pair head, as changed by the source, + logit * the mean logit of the pronouns with
-    the source + missing * the expected number of missing pronouns; without a pronoun, empty + the last term.
+    It is own * the preference of the pair head, as changed by the source, 0 without one, + logit * the mean logit of
+    the pronouns with the source + missing * the expected number of missing pronouns; without a pronoun, empty + the
+    last term.
     """
 
     own: Weight
@@ -179,12 +182,16 @@ class Target(Record):
     """One of several target languages of a model.
 
     code: of the language. uses: the uses of its forms, as `TableLanguage.to_record` has them; None for English.
-    calibration: of the logits of its texts; None: they are as they are.
+    calibration: of the logits of its texts; None: they are as they are. missing: of those of the gap head; None:
+    missing pronouns are not found in this language. tie, ties: as of a model.
     """
 
     code: str
     uses: list[str] | None = None
     calibration: Calibration | None = None
+    missing: Calibration | None = None
+    tie: Weight | None = None
+    ties: dict[Decision, Weight] | None = None
 
     @property
     def record(self) -> dict[str, Any] | None:
@@ -199,6 +206,8 @@ class Model(Settings):
     pronouns: the inventory. context, context_size: the kind of context in training, and its sentences. language: the
     table of a target language that is not English. languages: several target languages instead, of which one is chosen
     for each use (`checkpoint.config.of_language`); `pronouns` has the forms of all. calibration: of the chosen one.
+    missing: of the gap head of a scorer that reads sources itself; None: it finds no missing pronouns. judged: its
+    preference; None: it has none.
     tie, ties: thresholds of the score, and of what else may decide. decision: what decides. source: of a reader of
     sources. reads_source: of a scorer that reads sources itself. training: the content of the card. Other keys are
     kept.
@@ -219,6 +228,8 @@ class Model(Settings):
     language: dict[str, Any] | None = None
     languages: Annotated[list[Target], Field(min_length=2)] | None = None
     calibration: Calibration | None = None
+    missing: Calibration | None = None
+    judged: Judged | None = None
     pair_head: PairHead | None = None
     gap_head: GapHead | None = None
     tie: Weight | None = None
@@ -234,6 +245,10 @@ class Model(Settings):
         kind = self.head.kind
         if self.segment != SEGMENT[kind]:
             raise InputError(f"segment={self.segment}: expected {SEGMENT[kind]} with head {kind}")
+        if self.missing is not None and (self.gap_head is None or self.reads_source is None):
+            raise InputError("missing: expected no such key without a gap head in a scorer that reads sources itself")
+        if self.judged is not None and (self.reads_source is None or self.pair_head is not None):
+            raise InputError("judged: expected a scorer that reads sources itself and has no pair head")
         for key in ("languages", "calibration", "reads_source"):
             if getattr(self, key) is not None and kind not in WITH_PROBABILITIES:
                 raise InputError(f"{key}: expected no such key with head {kind}, which gives no probabilities")
@@ -250,8 +265,8 @@ class Model(Settings):
         """The forms of all its languages."""
         if self.languages is None:
             named = {"language": self.language}
-        elif self.language is not None or self.calibration is not None:
-            raise InputError("languages: expected no key language or calibration beside it")
+        elif (self.language, self.calibration, self.missing) != (None, None, None):
+            raise InputError("languages: expected no key language, calibration or missing beside it")
         else:
             named = {f"languages[{number}]": each.record for number, each in enumerate(self.languages)}
             if tableless := [

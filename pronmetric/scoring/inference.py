@@ -26,27 +26,19 @@ from torch import nn
 from pronmetric.alignment.counts.table import Counted, CountTable, Item
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint.files import Checkpoint
-from pronmetric.checkpoint.model_config import Mixing, Mixings, Model
+from pronmetric.checkpoint.model_config import Calibration, Mixing, Mixings, Model
 from pronmetric.data.collate import Collator, Encoded, Example, cut_batches, word_of_pieces
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.calibration import Platt, logit
+from pronmetric.eval.calibration import logit
 from pronmetric.nn import packed
 from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.languages import Language
-from pronmetric.scoring.preference import LEAST, prefer
-from pronmetric.scoring.score import (
-    LISTED,
-    MOST,
-    Counts,
-    Evidence,
-    Gap,
-    PronounScore,
-    SegmentScore,
-    Unmatched,
-)
+from pronmetric.scoring.gaps import GapReader, MissingPronouns
+from pronmetric.scoring.preference import LEAST, prefer, prefer_by_source
+from pronmetric.scoring.score import MOST, Counts, Evidence, PronounScore, SegmentScore, Unmatched
 from pronmetric.text.context import Source, Text, join
 from pronmetric.text.lines import check_segment
 from pronmetric.text.readable import readable
@@ -66,12 +58,13 @@ Result = TypeVar("Result")
 
 
 class _Known(NamedTuple):
-    """The cached scores of a text: of the segment and of its pronouns."""
+    """The cached scores of a text: of the segment, which is of no use without a pronoun, and of its pronouns."""
 
     segment: float
     pronouns: array[float]
     preference: float | None
     attended: tuple[int | None, ...] | None
+    missing: MissingPronouns | None = None
 
 
 class PronounAttention(NamedTuple):
@@ -95,14 +88,6 @@ class PronounAttention(NamedTuple):
         return self.pronoun.end
 
 
-class _Missing(NamedTuple):
-    """Gaps of a text: numbers of the words after them, probabilities of a missing pronoun, likeliest forms (gaps,)."""
-
-    words: np.ndarray
-    probabilities: np.ndarray
-    forms: Sequence[str]
-
-
 class _Reading(NamedTuple):
     """What a reader of sources says about a text.
 
@@ -112,7 +97,7 @@ class _Reading(NamedTuple):
 
     logits: np.ndarray
     words: tuple[Word, ...]
-    missing: _Missing | None = None
+    missing: MissingPronouns | None = None
 
 
 class Inference:
@@ -148,6 +133,9 @@ class Inference:
         self.language: Language = loaded.language
         self.forms = frozenset(loaded.config["pronouns"])
         self.reads_source = not no_source and checkpoint_config.reads_source(loaded.config)
+        described = Model.read(loaded.config)
+        self._gaps = gap_reader(described, described.missing, own=self.language.forms) if self.reads_source else None
+        self._judged = described.judged
         self.collator = loaded.collator
         model: Any = loaded.model.eval().requires_grad_(False)
         dtype = PRECISIONS[self.precision]
@@ -201,7 +189,7 @@ class Inference:
         counts = Counts() if counts is None else counts
         known: dict[bytes, _Known] = {}
         new: dict[bytes, Example] = {}
-        waiting: list[tuple[bytes, tuple[Occurrence, ...], int, Example | None, Item | None]] = []
+        waiting: list[tuple[bytes, tuple[Occurrence, ...], Sequence[Word], int, Example | None, Item | None]] = []
 
         def score() -> Iterator[SegmentScore]:
             reported = 0
@@ -218,8 +206,12 @@ class Inference:
             tell(1.0)
             read = self._read_sources([each for *_, each, _ in waiting if each is not None], batch_size, counts)
             counted = self._count_unmatched([item for *_, item in waiting if item is not None])
-            for key, found, size, to_read, item in waiting:
-                segment = self._segment(found, known[key], size) if found else SegmentScore(None, (), words=size)
+            for key, found, split, size, to_read, item in waiting:
+                segment = self._segment(found, known.get(key), size)
+                if (its := known.get(key)) is not None and its.missing is not None:
+                    segment = its.missing.add_to(segment, split)
+                if self._judged is not None:
+                    segment = prefer_by_source(segment, self._judged)
                 if to_read is not None:
                     segment = self._with_reading(segment, to_read, next(read))
                 yield segment if item is None else segment._replace(unmatched=next(counted))
@@ -236,9 +228,10 @@ class Inference:
             own = source if self.reads_source and source is not None and source.text.strip() else None
             identity = "\0".join((context, text, *_read(own))) if cache else str(number)
             key = blake2b(identity.encode(), digest_size=16).digest()
-            if not variants and not (found and (key in known or key in new)):
+            scored = bool(found) or (own is not None and self._gaps is not None)
+            if not variants and not (scored and (key in known or key in new)):
                 counts.add_reading(text, context)
-            if found and key not in known and key not in new:
+            if scored and key not in known and key not in new:
                 new[key] = Example(context, text, [(p.start, p.end) for p in found], own)
             to_read = item = None
             if source is not None and self._load_reader is not None and source.text.strip():
@@ -251,7 +244,8 @@ class Inference:
                 item = Item(source.text, words, found)
             counts.with_source += to_read is not None or (own is not None and bool(found))
             counts.with_speaker += speaker is not None
-            waiting.append((key, found, self.language.writing.count_words(text), to_read, item))
+            kept_words = words if self._gaps is not None else ()
+            waiting.append((key, found, kept_words, self.language.writing.count_words(text), to_read, item))
             if len(new) == _WINDOW or len(waiting) == 4 * _WINDOW:
                 yield from score()
         yield from score()
@@ -303,7 +297,7 @@ class Inference:
         by_length: bool,
         attended: bool,
     ) -> list[_Known]:
-        """Score examples, each with at least one pronoun; `tell` is called with the finished share."""
+        """Score examples, each with a pronoun or to find missing ones; `tell` is called with the finished share."""
         rows = self.collator.encode(examples)
         first = _first_rows(rows)
         counts.encoded += len(examples)
@@ -315,13 +309,16 @@ class Inference:
         counts.surplus += int((sizes > getattr(self.replicas[0].head, "slots", np.inf)).sum())
         heads = 1 if self.replicas[0].pair_head is None else 2
         raw = np.zeros((heads, len(examples), sizes.max(initial=0)), dtype=np.float32)
-        kept = [row for row in rows if len(row.pronouns)]
+        kept = [row for row in rows if len(row.pronouns) or self._finds_missing(row)]
+        of_gaps: list[list[tuple[Encoded, np.ndarray]]] = [[] for _ in examples]
         batches = list(cut_batches(kept, pieces=batch_size * BATCH_PIECES, by_length=by_length))
         pieces, done = sum(len(row.ids) for row in kept), 0
         looks: list[list[int | None]] = [[None] * len(example.spans) for example in examples]
         computed = self.map(batches, partial(_scores, attention=attended))
-        for batch, (out, weights) in zip(batches, computed, strict=True):
+        for batch, (out, weights, gaps) in zip(batches, computed, strict=True):
             for k, row in enumerate(batch):
+                if gaps is not None and self._finds_missing(row):
+                    of_gaps[row.example].append((row, gaps[k]))
                 raw[:, row.example, row.pronouns] = out[:, k, : len(row.pronouns)]
                 if weights is not None and row.source is None:
                     starts = self._word_starts(examples[row.example])
@@ -332,10 +329,17 @@ class Inference:
         real = np.arange(raw.shape[2]) < sizes[:, None]
         segments, scores = self._judge(raw[0], real)
         preferences = [None] * len(examples) if heads == 1 else self._prefer(raw[1], real)
+        missing = [self._gaps.read(each) if self._gaps is not None and each else None for each in of_gaps]
         return [
-            _Known(segment, array("f", line[:size]), preference, tuple(look) if attended else None)
-            for segment, line, size, preference, look in zip(segments, scores, sizes, preferences, looks, strict=True)
+            _Known(segment, array("f", line[:size]), preference, tuple(look) if attended else None, its)
+            for segment, line, size, preference, look, its in zip(
+                segments, scores, sizes, preferences, looks, missing, strict=True
+            )
         ]
+
+    def _finds_missing(self, row: Encoded) -> bool:
+        """Whether missing pronouns are found in a row: that of a text with its source."""
+        return self._gaps is not None and row.source is not None
 
     def _word_starts(self, example: Example) -> NDArray[np.int64]:
         """Where each word of a context and its text starts, from the start of the text; `_MARK` for marks (words,)."""
@@ -358,8 +362,10 @@ class Inference:
             segments = head.segment(u, torch.from_numpy(real).to(self.device))
             return segments.tolist(), (u.sigmoid() if self.probability else u).tolist()
 
-    def _segment(self, found: Sequence[Occurrence], known: _Known, words: int) -> SegmentScore:
+    def _segment(self, found: Sequence[Occurrence], known: _Known | None, words: int) -> SegmentScore:
         """The score of a text with its pronouns and their positions."""
+        if not found or known is None:
+            return SegmentScore(None, (), words=words)
         scores = (self._pronoun(p, value) for p, value in zip(found, known.pronouns, strict=True))
         return SegmentScore(known.segment, tuple(scores), known.preference, words, attended=known.attended)
 
@@ -386,7 +392,7 @@ class Inference:
         that people judged, if it was.
         """
         if reading.missing is not None:
-            segment = _with_missing(segment, self.language.words(example.text), reading.missing)
+            segment = reading.missing.add_to(segment, self.language.words(example.text))
         mixing = self._reader.mixing(example)
         if not mixing.reader:
             return segment
@@ -442,13 +448,12 @@ class _Reader:
         self._trained = Mixings(in_context=described.in_context, alone=described.alone)
         self._others = described.others or self._trained
         self.preference, self._judged = described.preference, described.judged
-        self._missing, gap_head = described.missing, Model.read(loaded.config).gap_head
-        self._forms = () if gap_head is None else tuple(gap_head.forms)
+        self._gaps = gap_reader(Model.read(loaded.config), described.missing)
 
     @property
     def finds_missing(self) -> bool:
         """Whether it finds missing pronouns."""
-        return self._missing is not None
+        return self._gaps is not None
 
     def mixing(self, example: Example) -> Mixing:
         """How its logits join those of the model; a source whose language is not known is one of its training."""
@@ -483,7 +488,7 @@ class _Reader:
         counts.source_cut += sum(row.unread > 0 for row in _first_rows(rows))
         logits = [np.zeros(len(example.spans), np.float32) for example in examples]
         words = [[NOWHERE] * len(example.spans) for example in examples]
-        gaps: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in examples]
+        gaps: list[list[tuple[Encoded, np.ndarray]]] = [[] for _ in examples]
         kept = rows if self.finds_missing else [row for row in rows if len(row.pronouns)]
         batches = list(cut_batches(kept, pieces=batch_size * BATCH_PIECES))
         computed = self._inference.map(batches, _read_rows)
@@ -492,26 +497,17 @@ class _Reader:
                 logits[row.example][row.pronouns] = scores[number, : len(row.pronouns)]
                 for k, look in zip(row.pronouns.tolist(), weights[number], strict=False):  # the rest is padding
                     words[row.example][k] = _attended(look, row, examples[row.example])
-                if missing is not None and row.gaps is not None:
-                    gaps[row.example].append((row.gaps, missing[number, row.gap_word]))
-        missing_of = [self._find_missing(each) for each in gaps]
+                if missing is not None:
+                    gaps[row.example].append((row, missing[number]))
+        missing_of = [None if self._gaps is None else self._gaps.read(each) for each in gaps]
         return (_Reading(each, tuple(its), of) for each, its, of in zip(logits, words, missing_of, strict=True))
 
-    def _find_missing(self, gaps: Sequence[tuple[np.ndarray, np.ndarray]]) -> _Missing | None:
-        """The gaps of a text, from their word numbers (gaps,) and outputs (gaps, 1 + forms) in each of its rows."""
-        if self._missing is None:
-            return None
-        words = np.concatenate([np.zeros(0, np.int64), *(numbers for numbers, _ in gaps)])
-        outputs = np.concatenate([np.zeros((0, 1 + len(self._forms))), *(each for _, each in gaps)])
-        probabilities = Platt(self._missing.scale, self._missing.bias)(outputs[:, 0])
-        return _Missing(words, probabilities, [self._forms[k] for k in outputs[:, 1:].argmax(1).tolist()])
 
-
-def _with_missing(segment: SegmentScore, words: Sequence[Word], found: _Missing) -> SegmentScore:
-    """A segment with its missing pronouns."""
-    each = zip(found.words.tolist(), found.probabilities.tolist(), found.forms, strict=True)
-    gaps = sorted(Gap(words[number].start, form, p) for number, p, form in each if p >= LISTED)
-    return segment._replace(missing=fsum(found.probabilities), gaps=tuple(gaps))
+def gap_reader(model: Model, calibration: Calibration | None, *, own: Sequence[str] | None = None) -> GapReader | None:
+    """What reads the model's gap head; None if it has none, or one that is not calibrated; own: as for `GapReader`."""
+    if model.gap_head is None or calibration is None:
+        return None
+    return GapReader(model.gap_head.forms, calibration, own=own)
 
 
 def _mix(by: Mixing, own: Sequence[float], read: np.ndarray) -> list[float]:
@@ -575,17 +571,19 @@ def _most_attended(weights: np.ndarray, row: Encoded, number: int, starts: NDArr
 
 def _scores(
     model: PronounScorer, collator: Collator, rows: Sequence[Encoded], *, attention: bool
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Raw scores (heads, batch, pronouns), of the head and, if there is one, of the pair head; attention weights.
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """Raw scores (heads, batch, pronouns), of the head and, if there is one, of the pair head; attention; gaps.
 
-    attention: give the weights (batch, pronouns, words); None without attention.
+    attention: give the weights (batch, pronouns, words); None without attention. gaps: the outputs of the gap head
+    (batch, words, 1 + forms); None without one.
     """
     device = next(model.parameters()).device
     with _inference(device):
         out: HeadOutput = model(collator.pad(rows).to(device))
         scores = [out.scores] if out.preferences is None else [out.scores, out.preferences]
         weights = out.weights.float().cpu().numpy() if attention and out.weights is not None else None
-        return torch.stack(scores).float().cpu().numpy(), weights
+        gaps = None if out.gaps is None else out.gaps.float().cpu().numpy()
+        return torch.stack(scores).float().cpu().numpy(), weights, gaps
 
 
 def _scores_and_attention(

@@ -9,6 +9,16 @@ from pronmetric.scoring.score import SegmentScore
 LEAST = 1e-7  # of a probability, where logits are compared
 
 
+def prefer_by_source(segment: SegmentScore, by: Judged) -> SegmentScore:
+    """A segment of a scorer that reads sources itself, which has no pair head, with the preference by these weights."""
+    return prefer(without_pair_head(segment), by)
+
+
+def without_pair_head(segment: SegmentScore) -> SegmentScore:
+    """A segment of a scorer without a pair head as `prefer` takes it: its preference is 0 if it has pronouns."""
+    return segment._replace(preference=0.0 if segment.pronouns else None)
+
+
 def prefer(segment: SegmentScore, by: Judged) -> SegmentScore:
     """A segment with the preference by these weights; as it is if it has pronouns and no preference."""
     if segment.preference is not None:

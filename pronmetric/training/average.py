@@ -175,7 +175,8 @@ def average_scorers(
     shares, prepared = _checked(shares, folders), Folder.of_languages(data)
     parts = [files.load(folder) for folder in folders]
     first, usual = parts[0], recipe.default("experiment/source")
-    own, described = languages_of(first.config), Model.read(first.config)
+    own = languages_of(first.config)
+    described = Model.read(first.config).model_copy(update={"judged": None, "missing": None})
     for folder, part in zip(folders, parts, strict=True):
         _refuse_other_kind(first, part, folder)
         if languages_of(part.config) != own or part.config.get("reads_source") != first.config["reads_source"]:

@@ -101,6 +101,7 @@ class Labeller:
 
     forms: the forms that are pronouns; None for all of the language. language: of the texts. teacher: the collator of
     a teacher, for batches with lessons; None for none. taught: the names of batches with lessons; None: all.
+    gap_forms: those that the gap head tells apart, in the order of its outputs; None for all of the language.
     """
 
     def __init__(
@@ -111,12 +112,14 @@ class Labeller:
         language: Language = ENGLISH,
         teacher: Collator | None = None,
         taught: Collection[str] | None = None,
+        gap_forms: Sequence[str] | None = None,
     ) -> None:
         self.collator = collator
         self.teacher = teacher
         self.taught = taught
         self.forms = frozenset(language.forms if forms is None else forms)
         self.language = language
+        self.gap_forms = tuple(language.forms if gap_forms is None else gap_forms)
 
     def batch(self, items: Sequence[LabelledExample], *, pairs: bool, name: str) -> Labelled:
         """One batch.
@@ -192,7 +195,7 @@ class Labeller:
         """What is missing before each word of the rows; None if that is known of no item."""
         if not any(item.gaps for item in items):
             return None
-        numbers = {form: number for number, form in enumerate(["", *self.language.forms])}
+        numbers = {form: number for number, form in enumerate(["", *self.gap_forms])}
         labels = np.full((len(rows), words), -1, dtype=np.int64)
         for r, row in enumerate(rows):
             known = items[row.example].gaps

@@ -280,6 +280,7 @@ class PronounData(pl.LightningDataModule):
         required_sources: names in `objective.source_share` that the passages must have; the share of another source
             without passages is ignored with a warning. `COREFERENCE` also requires passages with annotated antecedents.
         teacher: the collator of the run's teacher, if it has one.
+        gap_forms: as for `Labeller`.
 
     Raises:
         InputError: in `setup`, if there is nothing to train on or to validate with, or a required source is missing.
@@ -295,12 +296,13 @@ class PronounData(pl.LightningDataModule):
         prepared: Prepared,
         required_sources: Collection[str] = (),
         teacher: Collator | None = None,
+        gap_forms: Sequence[str] | None = None,
     ) -> None:
         super().__init__()
         self.settings = settings
         self.folder = Path(settings.data.folder)
         self.collator = collator
-        self.labeller = Labeller(collator, forms=prepared.forms, language=prepared.language)
+        self.labeller = Labeller(collator, forms=prepared.forms, language=prepared.language, gap_forms=gap_forms)
         self.teacher = teacher
         self.required_sources = frozenset(required_sources)
         self.annotated: dict[str, int] = {}  # numbers of training documents and passages with annotated antecedents
@@ -489,8 +491,14 @@ class PronounData(pl.LightningDataModule):
         swaps = corruption.name_swap or corruption.gender_swap
         names = Names.from_faker(common=common_words(self._texts(READ))) if swaps else None
         corrupter = examples.Corrupter(table, frequency, names, language)
-        forms = self.labeller.forms
-        labeller = Labeller(self.collator, forms=forms, language=language, teacher=self.teacher, taught=self.taught)
+        labeller = Labeller(
+            self.collator,
+            forms=self.labeller.forms,
+            language=language,
+            teacher=self.teacher,
+            taught=self.taught,
+            gap_forms=self.labeller.gap_forms,
+        )
         return self.STEPS(self._passages, self._pairs, labeller, corrupter, settings=self.settings)
 
     def steps(self) -> Plan:

@@ -20,6 +20,7 @@ from pronmetric.data import arrow
 from pronmetric.eval.decision import DECISIONS
 from pronmetric.metric import PronounMetric
 from pronmetric.output.progress import progress
+from pronmetric.schema import JudgedText
 from pronmetric.scoring import judged
 from pronmetric.scoring.judged import MARKED, MENDED
 from pronmetric.scoring.preference import mean_logit, prefer
@@ -64,23 +65,33 @@ def choose(checkpoint: Path, folder: Path, *, show: bool) -> Choice | None:
 
     None with fewer than `FEWEST` pairs. The reader's preference must not be fitted yet. show: the progress on stderr.
     """
-    split = arrow.PEOPLE_SPLITS[1]
-    if split not in arrow.read_manifest(folder)["splits"]:
-        return None
-    texts = [text for row in arrow.read_people(folder, split) if (text := arrow.to_judged(row)).source]
-    found = judged.pairs(texts)
-    if len(found) < FEWEST:
+    texts = development(folder)
+    if len(judged.pairs(texts)) < FEWEST:
         return None
     metric = PronounMetric.from_pretrained(checkpoint, precision="bf16")
+    return choose_among(compare(metric, texts, show=show))
+
+
+def development(folder: Path) -> list[JudgedText]:
+    """The development texts with sources of a prepared folder that people judged."""
+    split = arrow.PEOPLE_SPLITS[1]
+    if split not in arrow.read_manifest(folder)["splits"]:
+        return []
+    return [text for row in arrow.read_people(folder, split) if (text := arrow.to_judged(row)).source]
+
+
+def compare(metric: PronounMetric, texts: Sequence[JudgedText], *, show: bool) -> list[Compared]:
+    """The scored pairs among judged texts; show: the progress on stderr."""
     given = judged.to_score(texts, "respective")
     scored = metric.stream(given)
     shown = progress(scored, label="pairs that people judged", total=len(given), unit="texts") if show else scored
     scores = list(shown)
     docs = [f"{text.testset}:{text.lp}:{text.doc}" for text in texts for _ in range(1 + bool(text.mended))]
-    return _choose([Compared(p.kind, docs[p.better], scores[p.better], scores[p.worse]) for p in found])
+    return [Compared(p.kind, docs[p.better], scores[p.better], scores[p.worse]) for p in judged.pairs(texts)]
 
 
-def _choose(pairs: Sequence[Compared]) -> Choice:
+def choose_among(pairs: Sequence[Compared]) -> Choice:
+    """The choice on these pairs; a preference is fitted if texts have one."""
     weights, held_out = None, list(pairs)
     if any(pair.better.preference is not None for pair in pairs):
         weights, held_out = fit_preference(pairs), _held_out(pairs)

@@ -126,7 +126,7 @@ def fit(
     if not texts:
         return None
     label = "what people marked" if show else None
-    found = [_example(text, forms) for text in texts]
+    found = [example(text, forms) for text in texts]
     examples, labels = [example for example, _ in found], [right for _, right in found]
     readers = (english.model, english.collator), (scorer, collator)
     own, read = (logits_of(model, rows, examples, dtype=dtype, label=label) for model, rows in readers)
@@ -149,8 +149,8 @@ def fit(
     if scorer.gap_head is not None:
         corrected = [(text, each) for text, each in zip(texts, examples, strict=True) if text.kind == "edits"]
         outputs = gaps_of(scorer, collator, [each for _, each in corrected], dtype=dtype, label=label)
-        lacks, logits, names = _labelled_gaps([text for text, _ in corrected], outputs, english.language)
-        missing = _calibration(logits, lacks)
+        lacks, logits, names = labelled_gaps([text for text, _ in corrected], outputs, english.language)
+        missing = calibration(logits, lacks)
         figures |= _areas("missing", names, 1 - lacks, -logits)
     trained, others = weights[TRAINED], weights[OTHERS]
     known = {"in_context": others[True] or others[False], "alone": others[False] or others[True]}
@@ -208,7 +208,7 @@ def _join(weights: Weights, marks: Marks) -> np.ndarray:
     return logits
 
 
-def _labelled_gaps(
+def labelled_gaps(
     texts: Sequence[JudgedText], outputs: Sequence[tuple[np.ndarray, np.ndarray]], language: Language
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of all gaps with a label: whether a pronoun is missing, the logit, and the name of the set (gaps,)."""
@@ -235,7 +235,7 @@ def _name(text: JudgedText) -> str:
     return f"{text.testset}:{text.lp}"
 
 
-def _example(text: JudgedText, forms: frozenset[str]) -> tuple[Example, np.ndarray]:
+def example(text: JudgedText, forms: frozenset[str]) -> tuple[Example, np.ndarray]:
     """A text with its source, and for each pronoun of these forms the share of raters who did not mark it."""
     kept = [each for each in text.pronouns if each.form in forms]
     right = np.array([1 - len(each.marked_by) / len(text.raters) for each in kept], dtype=float)
@@ -268,7 +268,8 @@ def _mixing(own: np.ndarray, read: np.ndarray, right: np.ndarray) -> Mixing | No
     return Mixing(model=model, reader=reader, bias=bias) if model > 0 and reader > 0 else None
 
 
-def _calibration(logits: np.ndarray, missing: np.ndarray) -> Calibration | None:
+def calibration(logits: np.ndarray, missing: np.ndarray) -> Calibration | None:
+    """The calibration of logits of gaps (gaps,) on whether a pronoun is missing; None with too few insertions."""
     if missing.sum() < FEWEST_GAPS:
         return None
     scale, bias = fit_shares([logits], missing)

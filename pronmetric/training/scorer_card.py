@@ -11,6 +11,7 @@ from typing import Any
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
+from pronmetric.scoring.judged import MARKED, MENDED
 from pronmetric.training import recipe
 from pronmetric.training.card import BY_TABLE, front_matter, table
 from pronmetric.training.source_data import RATE, WITH_SOURCE, WITHOUT
@@ -26,7 +27,8 @@ def card(config: Mapping[str, Any], *, name: str, weights: str, manifests: Seque
         manifests: of the prepared folders, in the order of the languages.
     """
     codes = [each.code for each in checkpoint_config.languages_of(config)]
-    sections = _head(codes, name, weights), _use(codes, name), _figures(config, codes), _limits(config, codes)
+    people = [section] if (section := _people(config, codes)) else []
+    sections = _head(codes, name, weights), _use(codes, name), *people, _figures(config, codes), _limits(config, codes)
     return "\n\n".join([*sections, _made(config, codes, manifests)]) + "\n"
 
 
@@ -53,6 +55,43 @@ pronmetric compare -t a.txt b.txt -s source.txt --model {model}{lang}
 Without `-s` the text is scored without its source, less surely (see below)."""
 
 
+def _people(config: Mapping[str, Any], codes: Sequence[str]) -> str:
+    """The figures on what people marked; "" without any."""
+    training = config["training"]
+    rows = []
+    for code in codes:
+        found = [training["figures"].get(f"people/{what}_{code}") for what in ("area", "precision", "missing")]
+        if any(value is not None for value in found):
+            rows.append([code, *("-" if value is None else f"{100 * value:.1f}" for value in found)])
+    if not rows:
+        return ""
+    told = f"""## What people marked (development)
+
+With the source, in percent: the area under the ROC curve and the average precision of the pronouns that a rater marked
+or a post-editor changed, and the area of the gaps into which a post-editor put a pronoun; 50 is chance for areas. The
+probabilities of these languages are calibrated on these texts.
+
+{table(["language", "marked: area", "average precision", "missing: area"], rows)}"""
+    by = config.get(checkpoint_config.JUDGED)
+    if by is None:
+        return told
+    accuracy, pairs = training["decision"], training["decision_pairs"]
+    kinds = dict.fromkeys(name for each in accuracy.values() for name in each)
+    lines = [
+        [kind, *(f"{100 * each[kind]:.1f}" if kind in each else "-" for each in accuracy.values())] for kind in kinds
+    ]
+    return f"""{told}
+
+Accuracy in percent on {pairs[MENDED]} pairs of a post-edited text with its pronouns mended and the text, and on
+{pairs[MARKED]} pairs of two systems' translations, in one of which raters marked fewer pronouns; by whether the better
+text has more, as many or fewer pronouns. By default `{config[checkpoint_config.DECISION]}` decides. The preference is
+the mean logit of the pronouns {by["missing"]:+.3f} x the expected number of missing pronouns; of a text without a
+pronoun {by["empty"]:.3f} in place of the first. Its weights were fitted on these pairs; each accuracy is of weights
+fitted on other documents.
+
+{table(["", *accuracy], lines)}"""
+
+
 def _figures(config: Mapping[str, Any], codes: Sequence[str]) -> str:
     training = config["training"]
     rows = []
@@ -76,16 +115,32 @@ Area under the ROC curve in percent, on the pronouns of development references w
 def _limits(config: Mapping[str, Any], codes: Sequence[str]) -> str:
     calibration = config["training"]["calibration"] or {}
     without = [code for code in codes if not (calibration.get(code) if len(codes) > 1 else calibration)]
+    of_codes = {each["code"]: each for each in config.get(checkpoint_config.LANGUAGES, [{"code": codes[0], **config}])}
+    found, tied = (
+        [code for code in codes if of_codes[code].get(key) is not None]
+        for key in (checkpoint_config.MISSING, checkpoint_config.TIE)
+    )
+    seen = [code for code in codes if f"people/area_{code}" in config["training"]["figures"]]
     lines = [
         f"Trained on sources in {_listed(config['reads_source']['languages'])}; no figure here is of others.",
-        "The figures are of replaced pronouns, not of errors of systems or of people's judgements.",
+        *_unseen(codes, seen),
         BY_TABLE,
         "The probabilities are calibrated on texts with their sources; without a source they are less certain.",
         *([f"Not calibrated, for lack of replaced pronouns or of order: {_listed(without)}."] if without else []),
-        "A dropped pronoun is not scored: only pronouns in the text have a probability.",
-        "There is no tie threshold, `--tie auto` is refused, and no pair head: the score decides.",
+        f"Missing pronouns are found in {_listed(found)} alone."
+        if found
+        else "A dropped pronoun is not scored: only pronouns in the text have a probability.",
+        *([] if tied == codes else ["There is no tie threshold, and `--tie auto` is refused."]),
     ]
     return "## Limits\n\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def _unseen(codes: Sequence[str], seen: Sequence[str]) -> list[str]:
+    """What is said of languages in which no text was judged by people."""
+    if not seen:
+        return ["The figures are of replaced pronouns, not of errors of systems or of people's judgements."]
+    others = [code for code in codes if code not in seen]
+    return [f"In {_listed(others)} it has never seen a system's output or a person's mark."] if others else []
 
 
 def _made(config: Mapping[str, Any], codes: Sequence[str], manifests: Sequence[Mapping[str, Any]]) -> str:

@@ -196,12 +196,14 @@ def judged(
 class Development(NamedTuple):
     """Development references with a fifth of their pronouns replaced, in their contexts and with their sources.
 
-    third: whether each pronoun was of the third person. languages: of their sources.
+    third: whether each pronoun was of the third person. languages: of their sources. originals: the texts with no
+    pronoun replaced.
     """
 
     items: list[LabelledExample]
     third: list[tuple[bool, ...]]
     languages: list[str]
+    originals: list[Example]
 
     def of(self, language: str) -> tuple[list[LabelledExample], list[tuple[bool, ...]]]:
         """The items of one source language, and whether their pronouns were of the third person."""
@@ -235,7 +237,7 @@ def replaced(
 ) -> Development:
     """Texts with a fifth of their pronouns replaced, each row by its own number as the seed; `forms` are judged."""
     language, rates = corrupter.language, replace(CorruptionRates.raw(RATE), power=POWER)
-    judged = Development([], [], [])
+    judged = Development([], [], [], [])
     for number, row in rows:
         item = translation(row, np.random.default_rng([7, number]), corrupter, rates)
         persons = [each.form in referents(language) for each in language.find(row["text"])]
@@ -244,6 +246,7 @@ def replaced(
         judged.items.append(item)
         judged.third.append(tuple(third[span] for span in item.example.spans))
         judged.languages.append(row["language"])
+        judged.originals.append(item.example._replace(text=row["text"], spans=()))
     return judged
 
 

@@ -129,7 +129,7 @@ def train(
     prepared, rate = folder.prepared, natural_rate(folder.manifest)
     check_language(settings, prepared.language)
     kept = checked_run(settings)
-    gaps = gap_head(options, prepared, dropout=settings.pronoun_head.dropout)
+    gaps = gap_head(options, [prepared], dropout=settings.pronoun_head.dropout)
     # a checkpoint that does not fit is refused before the run
     teachers.load(model, forms=prepared.forms, language=prepared.language, name="source.model")
     teacher = load_teacher(settings, prepared)
@@ -214,9 +214,10 @@ def make_collator(options: SourceTraining, pieces: Pieces, max_pieces: int, prep
     return SourceCollator(pieces, max_pieces=max_pieces, split=prepared.language.words, **limits)
 
 
-def gap_head(options: SourceTraining, prepared: Prepared, *, dropout: float) -> GapHead | None:
-    """The gap head of a reader of prepared texts; None if no pronoun is deleted."""
-    return GapHead(forms=list(prepared.language.forms), dropout=dropout) if options.deleted else None
+def gap_head(options: SourceTraining, prepared: Sequence[Prepared], *, dropout: float) -> GapHead | None:
+    """The gap head of a reader of prepared texts, with the forms of all; None if no pronoun is deleted."""
+    forms = dict.fromkeys(form for each in prepared for form in each.language.forms)
+    return GapHead(forms=list(forms), dropout=dropout) if options.deleted else None
 
 
 AnyData = TypeVar("AnyData", SourceData, SeveralSources)

@@ -12,15 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files, locate
-from pronmetric.checkpoint.model_config import Model, SourceRows, Target
+from pronmetric.checkpoint.config import LANGUAGES
+from pronmetric.checkpoint.model_config import Calibration, Model, SourceRows, Target
 from pronmetric.data.collate import Collator
 from pronmetric.data.pieces import Pieces
+from pronmetric.errors import InputError
 from pronmetric.eval.calibration import fit_sum
 from pronmetric.nn.head import LogitHead
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.targets import AtomicFile
-from pronmetric.training import run
+from pronmetric.training import people_text, run, target_fit
 from pronmetric.training.calibrate import FEWEST, Fit, logits_of, natural_rate
 from pronmetric.training.fit import EXPORT, prepare_process
 from pronmetric.training.prepared import Folder, Prepared, check_language
@@ -30,7 +33,7 @@ from pronmetric.training.settings import Train
 from pronmetric.training.several_sources import SeveralSources
 from pronmetric.training.source_data import WITH_SOURCE, WITHOUT, Development, SourceData, without_source
 from pronmetric.training.source_mixing import areas
-from pronmetric.training.source_reader import fit_reader, make_collator
+from pronmetric.training.source_reader import fit_reader, gap_head, make_collator
 from pronmetric.version import __version__
 
 
@@ -54,7 +57,13 @@ def train(
     folders = Folder.of_languages(map(Path, settings.data.folders))
     for each in folders:
         check_language(settings, each.prepared.language)
+    if options.people and not any(people_text.SPLIT in each.manifest["splits"] for each in folders):
+        raise InputError(
+            "no texts that people judged in data.dir=: prepare one of the languages with data.people, or set "
+            "source.people=0"
+        )
     kept, known = checked_run(settings), folders[0].prepared
+    gaps = gap_head(options, [each.prepared for each in folders], dropout=settings.pronoun_head.dropout)
     teacher = load_teacher(settings, known)
     with prepare_process(settings.trainer, seed=settings.seed):
 
@@ -62,21 +71,22 @@ def train(
             return SeveralSources(
                 [
                     SourceData(
-                        _with_folder(settings, each.path),
+                        _with_folder(settings, each),
                         make_collator(options, pieces, max_pieces, each.prepared),
                         prepared=each.prepared,
                         required_sources=required_sources,
                         teacher=None if teacher is None else teacher.collator,
+                        gap_forms=None if gaps is None else gaps.forms,
                     )
                     for each in folders
                 ]
             )
 
-        trained = fit_reader(settings, open_data, kept=kept, teacher=teacher, note=note)
+        trained = fit_reader(settings, open_data, kept=kept, teacher=teacher, note=note, gaps=gaps)
         if trained is None:
             return None
         rows = SourceRows(context=options.context, before=options.before, languages=list(trained.data.languages))
-        described = run.describe(settings, trained.start, trained.data.collator, known)
+        described = run.describe(settings, trained.start, trained.data.collator, known, gaps)
         record = {
             "version": __version__,
             **run.training_record(settings, trained.initial, trained.best, overrides=overrides, teacher=teacher),
@@ -128,7 +138,7 @@ def finish(
         dtype: of the encoder's products.
         progress: show it on stderr.
     """
-    figures, fits, counts = dict(record["figures"]), dict[str, Fit | None](), {}
+    figures, fits, missing, counts = dict(record["figures"]), dict[str, Fit | None](), dict[str, Calibration](), {}
     for folder, collator, references in targets:
         rate, label = natural_rate(folder.manifest), f"calibration {folder.code}" if progress else None
         fits[folder.code], own = judge(
@@ -136,6 +146,12 @@ def finish(
         )
         figures |= own
         counts[folder.code] = _counts(references)
+        people = target_fit.fit(scorer, collator, folder, dtype=dtype, show=progress)
+        if people is not None:
+            figures |= people.figures
+            fits[folder.code] = people.calibration or fits[folder.code]
+            if people.missing is not None:
+                missing[folder.code] = people.missing
     folders = [folder for folder, *_ in targets]
     records = {code: None if fit is None else fit.to_record() for code, fit in fits.items()}
     if len(folders) == 1 and (fit := fits[folders[0].code]) is not None:
@@ -148,17 +164,35 @@ def finish(
         "figures": figures,
         "calibration": records if len(records) > 1 else records[folders[0].code],
     }
-    described = with_languages(described, [each.prepared for each in folders], fits)
+    described = with_languages(described, [each.prepared for each in folders], fits, missing)
     config = {**described.to_config(), "training": training}
     digest = files.save(out, scorer.cpu(), pieces, config, half=store.half, bits=store.bits)
+    choice = target_fit.choose(out, folders, show=progress)
+    if choice is not None and choice.judged is not None:
+        training |= {"decision": choice.accuracy, "decision_pairs": choice.pairs}
+        config |= {checkpoint_config.JUDGED: choice.judged.model_dump(), checkpoint_config.DECISION: choice.by}
+        files.write_config(out, config)
+    for folder, _, references in targets:
+        found = target_fit.ties(out, folder, references, of=folders, show=progress)
+        place = next((each for each in config.get(LANGUAGES, ()) if each["code"] == folder.code), config)
+        place.update(found)
+    files.write_config(out, config)
     with AtomicFile(out / locate.CARD) as file:
         file.write(card(config, name=locate.name_of(out), weights=digest, manifests=[f.manifest for f in folders]))
     return Result(out, digest, figures, None)
 
 
-def _with_folder(settings: Train, folder: Path) -> Train:
-    """The settings for one of the folders."""
-    return settings.model_copy(update={"data": settings.data.model_copy(update={"dir": str(folder)})})
+def _with_folder(settings: Train, folder: Folder) -> Train:
+    """The settings for one of the folders: without texts that people judged if it alone has none."""
+    assert settings.source is not None
+    several = len(settings.data.folders) > 1 and people_text.SPLIT not in folder.manifest["splits"]
+    people = 0.0 if several else settings.source.people
+    return settings.model_copy(
+        update={
+            "data": settings.data.model_copy(update={"dir": str(folder.path)}),
+            "source": settings.source.model_copy(update={"people": people}),
+        }
+    )
 
 
 def judge(
@@ -203,16 +237,26 @@ def _counts(references: Development) -> dict[str, int]:
     }
 
 
-def with_languages(described: Model, prepared: Sequence[Prepared], fits: Mapping[str, Fit | None]) -> Model:
-    """The model of one language, described for all that it was trained on, each with its calibration."""
+def with_languages(
+    described: Model,
+    prepared: Sequence[Prepared],
+    fits: Mapping[str, Fit | None],
+    missing: Mapping[str, Calibration],
+) -> Model:
+    """The model of one language, described for all that it was trained on, each with its calibrations.
+
+    missing: of the logits of the gap head, of the languages that have one.
+    """
     if len(prepared) == 1:
-        return described
+        return described.model_copy(update={"missing": missing.get(prepared[0].language.code)})
     targets = []
     for each in prepared:
         fit = fits[each.language.code]
         target: dict[str, Any] = each.language.to_record() or {"code": each.language.code}
         if fit is not None:
             target["calibration"] = {"scale": fit.scale, "bias": fit.bias}
+        if (of_gaps := missing.get(each.language.code)) is not None:
+            target["missing"] = of_gaps
         targets.append(Target.model_validate(target))
     forms = list(dict.fromkeys(form for each in prepared for form in each.forms))
     return described.model_copy(update={"language": None, "languages": targets, "pronouns": forms})

@@ -238,3 +238,92 @@ def test_what_does_not_fit_is_refused(
     given = f"[{','.join(str(prepared[code]) for code in folders)}]"
     assert main(command(given, encoder, tmp_path / "run", **more)) == 1
     assert said in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def judging(prepared: dict[str, Path], encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A scorer that learnt what post-editors changed in German.
+
+    So short a training may leave the gap head without an order: its calibration in German is a given one.
+    """
+    folder = tmp_path_factory.mktemp("judging")
+    place = folder / "edits" / "home32" / "en-de"
+    place.mkdir(parents=True)
+    for part, first in (("train", 1000), ("dev", 2000)):
+        columns: dict[str, list[str]] = {"src": [], "mt": [], "pe": []}
+        for number in range(first, first + 90):
+            she, sie, him, ihm = PRONOUNS["de"][number % 2]
+            wrong = PRONOUNS["de"][(number + 1) % 2][1] if number % 3 == 0 else sie
+            own = " ".join(str(number * factor) for factor in range(101, 105))
+            columns["src"].append(f"{she} gave {own} old letters to {him} .")
+            columns["mt"].append(f"{wrong} gab {'' if number % 3 == 1 else ihm + ' '}{own} alte Briefe .")
+            columns["pe"].append(f"{sie} gab {ihm} {own} alte Briefe .")
+        for suffix, lines in columns.items():
+            (place / f"{part}.{suffix}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    parallel = prepared["de"].parent / "parallel"
+    given = ["data.wmt=[]", f"data.parallel={parallel}", f"data.people={folder / 'edits'}", "data.target=de"]
+    made = ["splits.block=4", "splits.development_share=0.5", "passages.pieces=40", f"out={folder / 'de'}"]
+    assert main(["prepare", *given, *made]) == 0
+    folders, out = {"de": folder / "de", "cs": prepared["cs"]}, folder / "run"
+    dirs = f"[{','.join(map(str, folders.values()))}]"
+    assert main(command(dirs, encoder, out, **{"source.people": 0.5, "source.deleted": 0.3})) == 0
+    config = checkpoint_config.read(out / "checkpoint" / locate.CONFIG)
+    config["languages"][0]["missing"] = {"scale": 1.0, "bias": 0.0}
+    files.write_config(out / "checkpoint", config)
+    return out / "checkpoint"
+
+
+def test_what_people_changed_calibrates_finds_missing_pronouns_and_decides(
+    judging: Path,
+) -> None:
+    made = judging
+    config = checkpoint_config.read(made / locate.CONFIG)
+    de, cs = config["languages"]
+    assert "missing" not in cs
+    assert set(config["judged"]) == {"own", "logit", "missing", "empty"} and config["judged"]["own"] == 0
+    assert 0 <= config["training"]["figures"]["people/missing_de"] <= 1
+    assert 0 <= config["training"]["figures"]["people/area_de"] <= 1 and "people/area_cs" not in config["training"]
+    assert de["tie"] >= 0 and cs["tie"] >= 0 and set(de["ties"]) == {"errors", "preference"}
+    card = (made / locate.CARD).read_text(encoding="utf-8")
+    assert card.index("## What people marked (development)") < card.index("## Figures")
+    assert "In `cs` it has never seen a system's output or a person's mark." in card
+    assert "no tie threshold" not in card and f"By default `{config['decision']}` decides." in card
+    original, translated = lines_of("de")[0]
+    texts = [Text("", translated, Source(original, ())), Text("", "Gab alte Briefe.", Source(original, ()))]
+    metric = PronounMetric.from_pretrained(made, lang="de", gpus=0)
+    assert metric.finds_missing
+    whole, without = metric.stream(texts)
+    assert whole.missing is not None and whole.preference is not None
+    assert not without.pronouns and without.missing is not None and without.preference is not None
+    assert next(metric.stream([Text("", translated)])).missing is None  # without a source nothing is said of gaps
+    czech = PronounMetric.from_pretrained(made, lang="cs", gpus=0)
+    assert not czech.finds_missing
+    assert next(czech.stream([Text("", lines_of("cs")[0][1], Source("She gave it.", ()))])).missing is None
+
+
+def test_missing_pronouns_do_not_depend_on_the_batch(judging: Path) -> None:
+    made = judging
+    metric = PronounMetric.from_pretrained(made, lang="de", gpus=0)
+    texts = [Text("", translated, Source(original, ())) for original, translated in lines_of("de")[:6]]
+    together = list(metric.stream(texts))
+    for text, found in zip(texts, together, strict=True):
+        (alone,) = metric.stream([text])
+        assert alone.missing == pytest.approx(found.missing, abs=1e-5)
+
+
+def test_a_missing_form_is_one_of_the_target_language(judging: Path) -> None:
+    made = judging
+    forms = files.load(made).config["gap_head"]["forms"]
+    assert set(forms) >= {*language("de").forms, *language("cs").forms}
+    metric = PronounMetric.from_pretrained(made, lang="de", gpus=0)
+    texts = [Text("", translated, Source(original, ())) for original, translated in lines_of("de")]
+    named = {gap.form for segment in metric.stream(texts) for gap in segment.gaps}
+    assert named <= set(language("de").forms)
+
+
+def test_people_without_their_texts_are_refused(
+    prepared: dict[str, Path], encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dirs = f"[{','.join(map(str, prepared.values()))}]"
+    assert main(command(dirs, encoder, tmp_path / "out", **{"source.people": 0.5})) == 1
+    assert "prepare one of the languages with data.people" in capsys.readouterr().err

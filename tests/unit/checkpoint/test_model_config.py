@@ -96,7 +96,7 @@ def test_scores_depend_on_the_architecture_and_on_what_is_read() -> None:
         ),
         (
             {"languages": [{"code": "en"}, GERMAN], "language": GERMAN},
-            "languages: expected no key language or calibration beside it",
+            "languages: expected no key language, calibration or missing beside it",
         ),
         (
             {"reads_source": ROWS, "head": {"kind": "average", "dropout": 0.0, "slots": 0}},

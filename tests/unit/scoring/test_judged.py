@@ -72,7 +72,7 @@ def test_what_decides_is_right_in_the_worst_group_too(missing: tuple[float, floa
     good, bad = missing
     more = scored(*([0.9, 0.9] if by == "score" else [0.8, 0.8]), missing=good), scored(0.85, missing=bad)
     fewer = scored(0.9, missing=0.0), scored(0.5, 0.9, missing=0.0)
-    choice = people_decision._choose([compared(*more), compared(*fewer)])
+    choice = people_decision.choose_among([compared(*more), compared(*fewer)])
     assert choice.by == by and choice.pairs == {MENDED: 2, MARKED: 0} and choice.judged is None
     assert choice.accuracy["errors"] == {"mended, more": float(by == "errors"), "mended, fewer": 1.0}
     assert choice.accuracy["score"] == {"mended, more": float(by == "score"), "mended, fewer": 1.0}
@@ -86,7 +86,7 @@ def test_the_preference_is_fitted_on_pairs_of_other_documents_and_may_decide() -
     # the pair head is right where both have as many pronouns; where the worse text has none, one is missing there
     pairs = [compared(preferred(2.0, 0.4), preferred(1.0, 0.6), str(k)) for k in range(10)]
     pairs += [compared(preferred(0.0, 0.5), scored(missing=0.8), str(k)) for k in range(10)]
-    choice = people_decision._choose(pairs)
+    choice = people_decision.choose_among(pairs)
     assert choice.by == "preference"
     assert choice.accuracy["preference"] == {"mended, more": 1.0, "mended, as many": 1.0}
     assert choice.judged is not None and choice.judged.own > 0 and choice.judged.missing <= 0

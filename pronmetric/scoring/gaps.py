@@ -1,0 +1,54 @@
+"""Where pronouns are missing in a text: what the outputs of a gap head say, calibrated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import fsum
+from typing import NamedTuple
+
+import numpy as np
+
+from pronmetric.checkpoint.model_config import Calibration
+from pronmetric.data.collate import Encoded
+from pronmetric.eval.calibration import Platt
+from pronmetric.scoring.score import LISTED, Gap, SegmentScore
+from pronmetric.text.words import Word
+
+
+class MissingPronouns(NamedTuple):
+    """Gaps of a text: numbers of the words after them, probabilities of a missing pronoun, likeliest forms (gaps,)."""
+
+    words: np.ndarray
+    probabilities: np.ndarray
+    forms: Sequence[str]
+
+    def add_to(self, segment: SegmentScore, words: Sequence[Word]) -> SegmentScore:
+        """The score of a text with its missing pronouns; words: of the text."""
+        each = zip(self.words.tolist(), self.probabilities.tolist(), self.forms, strict=True)
+        gaps = sorted(Gap(words[number].start, form, p) for number, p, form in each if p >= LISTED)
+        return segment._replace(missing=fsum(self.probabilities), gaps=tuple(gaps))
+
+
+class GapReader:
+    """Reads the outputs of a gap head in the rows of texts.
+
+    Args:
+        forms: those that the head tells apart, in the order of its outputs.
+        calibration: of its logits.
+        own: the forms that may be missing; None: all.
+    """
+
+    def __init__(self, forms: Sequence[str], calibration: Calibration, *, own: Sequence[str] | None = None) -> None:
+        kept = [number for number, form in enumerate(forms) if own is None or form in own]
+        self._places, self._forms = np.array(kept), [forms[number] for number in kept]
+        self._platt = Platt(calibration.scale, calibration.bias)
+
+    def read(self, rows: Sequence[tuple[Encoded, np.ndarray]]) -> MissingPronouns:
+        """The gaps of a text, from its rows and the outputs of the head at their words (words, 1 + forms)."""
+        known = [(row.gaps, outputs[row.gap_word]) for row, outputs in rows if row.gaps is not None]
+        words = np.concatenate([np.zeros(0, np.int64), *(numbers for numbers, _ in known)])
+        if not len(words):
+            return MissingPronouns(words, np.zeros(0), ())
+        outputs = np.concatenate([each for _, each in known])
+        likeliest = outputs[:, 1 + self._places].argmax(1).tolist()
+        return MissingPronouns(words, self._platt(outputs[:, 0]), [self._forms[k] for k in likeliest])
