@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from pronmetric.errors import InputError
 from pronmetric.lab.human.esa import CODES
 from pronmetric.lab.human.mqm import OMISSION, WEIGHTS, Error, Judgement
-from pronmetric.text import entry, strict_json
+from pronmetric.text import entry, numbers, strict_json
 from pronmetric.text.entry import Entry
 from pronmetric.text.lines import iter_lines
 
@@ -118,7 +118,7 @@ def _annotation(record: Entry, tally: Counter[str]) -> Judgement:
 
 def _segment(record: Entry, tally: Counter[str]) -> Iterator[Judgement]:
     _, *name, number = record.string("doc_id").split(_FIELD)
-    if not name or not number.isdecimal():
+    if not name or not numbers.is_whole(number):
         record.fail(f'"doc_id" must be PAIR{_FIELD}DOMAIN{_FIELD}NAME{_FIELD}NUMBER, got {record.get("doc_id")!r}')
     texts, scores = record.entry("tgt_text"), record.entry("scores")
     for system in scores.record:
@@ -158,7 +158,7 @@ def _contrastive(path: Path, wanted: Pair | None, tally: Counter[str]) -> Iterat
                     judgement = Judgement(
                         system=system,
                         doc=doc or number,
-                        seg=int(number) if doc and number.isdecimal() else place,
+                        seg=int(number) if doc and numbers.is_whole(number) else place,
                         rater=document.string("user_id"),
                         text=_line(text),
                         errors=_errors(annotation.entry(system), "error_spans", text, tally),

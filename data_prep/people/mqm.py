@@ -22,7 +22,7 @@ from typing import Any
 from pronmetric.errors import InputError
 from pronmetric.lab.human import mqm
 from pronmetric.lab.human.mqm import NO_ERROR, OMISSION, WEIGHTS, Error, Insertion, Judgement
-from pronmetric.text import strict_json
+from pronmetric.text import numbers, strict_json
 from pronmetric.text.lines import read_lines
 from pronmetric.text.words import Word, words
 
@@ -102,13 +102,13 @@ def _qe_lines(path: Path, tally: Counter[str]) -> Iterator[Judgement]:
             message = f"{len(fields)} fields, expected {_QE_COLUMNS}: a header of MQM annotations, or no header and "
             raise InputError(message + "spans as offsets", file=path, line=number)
         system, doc, segment, rater, source, target, starts, ends, severities = fields
-        if rater.isdecimal() and not segment.isdecimal():
+        if numbers.is_whole(rater) and not numbers.is_whole(segment):
             doc, segment, rater = f"{doc} {segment}", rater, "rater"
-        elif not segment.isdecimal():
+        elif not numbers.is_whole(segment):
             tally["rows without a segment"] += 1
             continue
         try:
-            offsets = [tuple(map(int, pair)) for pair in zip(starts.split(), ends.split(), strict=True)]
+            offsets = [tuple(map(numbers.whole, pair)) for pair in zip(starts.split(), ends.split(), strict=True)]
             levels = severities.split()
             errors = tuple(
                 Error("", level, ((start, end),))

@@ -22,7 +22,7 @@ from typing import Any
 
 from data_prep.wmt.testset import Columns, Extent, Part, TestSet, join_lines, language, year_of
 from pronmetric.errors import InputError
-from pronmetric.text import strict_json
+from pronmetric.text import numbers, strict_json
 from pronmetric.text.entry import Entry, parse
 from pronmetric.text.lines import iter_lines
 
@@ -161,7 +161,7 @@ def unit_of(record: Entry) -> Unit:
     """A collection's record as a unit."""
     identity = record.string("doc_id")
     fields = identity.split(SEPARATOR)
-    numbered = len(fields) > 3 and fields[-1].isdecimal()
+    numbered = len(fields) > 3 and numbers.is_whole(fields[-1])
     domain = record.get("domain") or (fields[1] if len(fields) > 2 else None)
     unit = Unit(
         id=identity,

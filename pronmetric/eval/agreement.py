@@ -33,8 +33,9 @@ _ROUNDING = 1e-9
 class Agreement:
     """AC1 in [-1, 1], higher is better; 1 is full agreement, 0 is chance.
 
-    error, low, high: standard error and interval, None with one category or one item; the interval also where all items
-    are alike (no standard error). It is clipped to 1 and to the least AC1 of so many raters and categories. items: those with a rating; rated_twice: those with two or more, which determine agreement.
+    error, low, high: standard error and interval, None with one category or one item; the interval also where the error
+    is 0. It is clipped to 1 and to the least AC1 of so many raters and categories. items: those with a rating;
+    rated_twice: those with two or more, which determine agreement.
     """
 
     ac1: float

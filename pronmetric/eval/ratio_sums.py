@@ -2,9 +2,9 @@
 
 The ratio of units (documents, segments) with values x and weights y is r = sum(x) / sum(y). The variance of the ratio
 estimator is m / (m - 1) * sum((x - r * y)^2) / sum(y)^2 (Cochran 1977, Sampling Techniques, section 6.3), which needs
-only six sums; those of squares are of x - c * y, with c the ratio, so that large values do not hide their variance. m is the effective number of units, sum(y)^2 / sum(y^2) (Kish 1965, Survey Sampling, section 11.7): the
-number of units if all have the same weight, less if a few units have most of it. Student's t has m - 1 degrees of
-freedom.
+only six sums. Those of squares are of x - c * y, with the ratio as the centre c, so that large values do not hide their
+variance. m is the effective number of units, sum(y)^2 / sum(y^2) (Kish 1965, Survey Sampling, section 11.7): the number
+of units if all have the same weight, less if a few units have most of it. Student's t has m - 1 degrees of freedom.
 
 A ratio that is bounded (a share, a mean of probabilities) has the interval of Wilson (1927) with the same variance and
 the same t: as many independent draws as would give that variance (design effect). It stays within the bounds, and is

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pronmetric.errors import InputError
-from pronmetric.text import strict_json
+from pronmetric.text import numbers, strict_json
 from pronmetric.text.lines import iter_lines
 
 CONTROL = "items of quality control or tutorials"
@@ -79,7 +79,7 @@ def holds(path: str | Path) -> bool:
     lines.close()
     if not first.lstrip().startswith("{"):
         row = _fields(first)
-        return len(row) == _COLUMNS and row[2].isdecimal() and row[3].isalpha()
+        return len(row) == _COLUMNS and numbers.is_whole(row[2]) and row[3].isalpha()
     try:
         record = strict_json.parse(first)
     except ValueError:
@@ -202,7 +202,7 @@ def _of_records(path: str | Path, sizes: Counter[str]) -> Iterator[_Score]:
 def _of_segment(record: dict[str, Any], sizes: Counter[str], path: str | Path, line: int) -> Iterator[_Score]:
     identity = str(record["doc_id"])
     fields = identity.split(_SEPARATOR)
-    doc = _SEPARATOR.join(fields[:-1]) if len(fields) > 1 and fields[-1].isdecimal() else identity
+    doc = _SEPARATOR.join(fields[:-1]) if len(fields) > 1 and numbers.is_whole(fields[-1]) else identity
     pair = fields[0]
     if not _PAIR.fullmatch(pair):
         message = (
@@ -231,7 +231,7 @@ def _is_segment(record: Any) -> bool:
 
 def _number(value: Any, path: str | Path, line: int, *, limit: float = 100.0) -> float:
     try:
-        number = math.nan if isinstance(value, bool) else float(value)
+        number = math.nan if isinstance(value, bool) else numbers.real(str(value))
     except (TypeError, ValueError):
         number = math.nan
     if not (0 <= number <= limit and math.isfinite(number)):
