@@ -161,13 +161,10 @@ def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
     """
     counts: Counter[str] = Counter() if tally is None else tally
     collection, *outputs = testset.having("jsonl")
-    units: dict[str, Unit] = {}
+    name, units = stem(collection.path), dict[str, Unit]()
     for record in records(collection.path, tally=counts):
         variant = variant_of(record)
-        if bare_pair(variant) == testset.lp and testset.name in (
-            stem(collection.path),
-            f"{stem(collection.path)}.{variant}",
-        ):
+        if bare_pair(variant) == testset.lp and testset.name in (name, f"{name}.{variant}"):
             unit = unit_of(record)
             if unit.id in units:
                 record.fail(f"document {unit.id} is also in line {units[unit.id].line}")

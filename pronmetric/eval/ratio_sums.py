@@ -63,10 +63,10 @@ class RatioSums(NamedTuple):
         >>> RatioSums.of([0.5], [1]).merge(RatioSums.of([1.5], [3])) == RatioSums.of([0.5, 1.5], [1, 3])
         True
         """
-        units, x, y = map(operator.add, self[:3], other[:3])
+        x, y = self.x + other.x, self.y + other.y
         centre = x / y if y else 0.0
-        squares = map(operator.add, self._squares(centre), other._squares(centre))
-        return RatioSums(units, x, y, *squares, self.yy + other.yy, centre)
+        xx, xy = map(operator.add, self._squares(centre), other._squares(centre))
+        return RatioSums(self.units + other.units, x, y, xx, xy, self.yy + other.yy, centre)
 
     def _squares(self, centre: float) -> tuple[float, float]:
         """`xx` and `xy` about another centre."""

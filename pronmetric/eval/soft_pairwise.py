@@ -89,5 +89,5 @@ class SoftPairwise:
         own = scores - scores.mean(axis=0)  # what all systems share cancels in each difference
         null, total = self._signs @ own.T, own.sum(axis=1)
         excess = null[:, first] - null[:, second] - (total[first] - total[second])
-        slack = max(_ROUNDING * np.abs(own).sum(axis=1).max(initial=0.0), 4 * _EPSILON * scores.shape[1])
+        slack = max(_ROUNDING * np.abs(own).sum(axis=1).max(initial=0.0), 4 * _EPSILON * self.segments)
         return np.asarray(((excess > slack).mean(axis=0) + (excess >= -slack).mean(axis=0)) / 2)

@@ -16,8 +16,9 @@ lv:lav,lvs mg:mlg,plt mh:mah mi:mri,mao mk:mkd,mac ml:mal mn:mon,khk mr:mar ms:m
 nb:nob nd:nde ne:nep,npi ng:ndo nl:nld,dut nn:nno no:nor nr:nbl nv:nav ny:nya oc:oci oj:oji om:orm,gaz or:ori,ory os:oss
 pa:pan,pnb pi:pli pl:pol,plk ps:pus,pbt pt:por qu:que,quy rm:roh rn:run ro:ron,rum,mol ru:rus rw:kin sa:san sc:srd
 sd:snd se:sme sg:sag si:sin sk:slk,slo sl:slv sm:smo sn:sna so:som sq:sqi,alb,als sr:srp ss:ssw st:sot su:sun sv:swe
-sw:swa,swh ta:tam te:tel tg:tgk th:tha ti:tir tk:tuk tl:tgl,fil tn:tsn to:ton tr:tur ts:tso tt:tat tw:twi ty:tah ug:uig uk:ukr
-ur:urd uz:uzb,uzn ve:ven vi:vie vo:vol wa:wln wo:wol xh:xho yi:yid,ydd yo:yor za:zha zh:zho,chi,cmn,cn zu:zul
+sw:swa,swh ta:tam te:tel tg:tgk th:tha ti:tir tk:tuk tl:tgl,fil tn:tsn to:ton tr:tur ts:tso tt:tat tw:twi ty:tah
+ug:uig uk:ukr ur:urd uz:uzb,uzn ve:ven vi:vie vo:vol wa:wln wo:wol xh:xho yi:yid,ydd yo:yor za:zha zh:zho,chi,cmn,cn
+zu:zul
 """
 _NAMES = {
     "czech": "cs", "english": "en", "french": "fr", "german": "de", "hungarian": "hu", "russian": "ru", "spanish": "es",
