@@ -18,7 +18,7 @@ from pronmetric.text import strict_json
 _HTML = re.compile(r"</?p\b[^<>]*>|<br\b[^<>]*>", re.IGNORECASE)
 _END, _BREAK = re.compile(r"</p\s*>", re.IGNORECASE), re.compile(r"<br\b[^<>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(?!\s*:)', re.DOTALL)
+_STRING = re.compile(r'"(?P<text>(?:[^"\\]|\\.)*)"(?P<key>\s*:)?', re.DOTALL)
 _FENCE = "```json"
 
 
@@ -36,11 +36,11 @@ def blocks(text: str) -> list[str]:
     ['Her file', 'Mine']
     """
     bare = text.strip()
-    if bare.startswith(_FENCE) and (strings := _STRING.findall(bare)):
+    if bare.startswith(_FENCE) and (strings := [one["text"] for one in _STRING.finditer(bare) if not one["key"]]):
         return [join_lines(_unescaped(string)) for string in strings]
     if not _HTML.search(bare):
         return [join_lines(re.sub(r"\n+", "\n", text.replace("\r\n", "\n")))]
-    parts = [join_lines(html.unescape(_TAG.sub("", _BREAK.sub("\n", part)))) for part in _END.split(bare)]
+    parts = [join_lines(html.unescape(_TAG.sub("", _BREAK.sub("\n", part)))).strip() for part in _END.split(bare)]
     return parts if parts[-1] or len(parts) == 1 else parts[:-1]
 
 

@@ -29,7 +29,7 @@ _BARE = {
     for two, codes in (entry.split(":") for entry in _THREE.split())
     for code in (two, *codes.split(","))
 } | _NAMES  # fmt: skip
-CODE = r"[A-Za-z]{2,3}(?:_[A-Za-z0-9]+)*"
+CODE = r"[A-Za-z]{2,3}(?:_[A-Za-z]{4})?(?:_[A-Za-z]{2}|_[0-9]{3})?"
 """A code with its script and country, with underscores, as in the names and ids of files."""
 _PAIR = re.compile(rf"({CODE})(?:-{{1,3}}|2)({CODE})")
 
