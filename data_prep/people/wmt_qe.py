@@ -18,6 +18,7 @@ from pathlib import Path
 
 from pronmetric.errors import InputError
 from pronmetric.lab.human.mqm import NO_ERROR, WEIGHTS, Error, Judgement
+from pronmetric.text import numbers
 from pronmetric.text.lines import read_lines
 
 COLUMNS = ("mt_system", "doc_id", "seg_id", "annotator_id", "source", "target", "start_ids", "end_ids", "errors")
@@ -39,13 +40,14 @@ def read(path: Path, tally: Counter[str]) -> Iterator[Judgement]:
             message = f"{len(fields)} fields, expected {len(COLUMNS)}: a header of MQM annotations, or spans as offsets"
             raise InputError(message, file=path, line=number)
         system, doc, segment, rater, source, target, starts, ends, severities = fields
-        if rater.isdecimal() and not segment.isdecimal():
+        if numbers.is_whole(rater) and not numbers.is_whole(segment):
             doc, segment, rater = f"{doc} {segment}", rater, "rater"
-        elif not segment.isdecimal():
+        elif not numbers.is_whole(segment):
             tally["rows without a segment"] += 1
             continue
         try:
-            spans = [(int(start), int(end)) for start, end in zip(starts.split(), ends.split(), strict=True)]
+            offsets = [list(map(numbers.whole, each.split())) for each in (starts, ends)]
+            spans = list(zip(*offsets, strict=True))
             levels = severities.split()
             errors = tuple(
                 Error("", level, (_corrected(target, *span) if headed else span,))

@@ -16,6 +16,7 @@ from pronmetric.eval.decision import DECISIONS, ERRORS, PREFERENCE, SCORE
 from pronmetric.pronouns import languages
 from pronmetric.pronouns.languages import Language
 from pronmetric.text.context import NONE
+from pronmetric.text.language_codes import bare
 
 TIE = "tie"
 TIES = "ties"  # thresholds by what decides, other than the score
@@ -181,6 +182,8 @@ def of_language(config: Mapping[str, Any], code: str | None, *, name: str) -> di
     own = languages_of(config)
     if code is None and len(own) > 1:
         raise PronmetricError(f"checkpoint {name} scores several languages: give `lang=` one of {_codes(own)}")
+    if code is not None and code not in {each.code for each in own}:
+        code = bare(code)
     if code is not None and code not in {each.code for each in own}:
         raise PronmetricError(f"checkpoint {name} scores texts in {_codes(own)}, and `lang={code}` is none of them")
     if LANGUAGES not in config:

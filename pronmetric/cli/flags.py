@@ -34,7 +34,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import DECISIONS
 from pronmetric.eval.resampling import SEED
 from pronmetric.output import targets
-from pronmetric.text import streams
+from pronmetric.text import language_codes, streams
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE
 
 HOST, PORT = "127.0.0.1", 8000
@@ -216,7 +216,8 @@ class TextFlags(Flags):
         if self.dataset is None and (self.wmt_dir or self.systems):
             raise UsageError("--wmt-dir and --systems go with -d")
         if self.dataset is not None:
-            if not re.fullmatch(r"[^:\s]+:[a-z]{2,3}-[a-z]{2,3}", self.dataset):
+            name, _, pair = self.dataset.partition(":")
+            if not re.fullmatch(r"[^:\s]+", name) or language_codes.pair(pair) is None:
                 raise UsageError(f"-d: expected NAME:LP such as wmt22:de-en, got {self.dataset!r}")
             if self.wmt_dir is None:
                 raise UsageError("-d needs --wmt-dir DIR; nothing is downloaded")

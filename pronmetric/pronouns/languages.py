@@ -17,6 +17,7 @@ from pronmetric.pronouns.finder import Entry, Occurrence
 from pronmetric.pronouns.table_language import TableLanguage, read
 from pronmetric.pronouns.tables import codes, rows
 from pronmetric.text import writing
+from pronmetric.text.language_codes import bare
 from pronmetric.text.words import Word
 from pronmetric.text.words import words as split
 from pronmetric.text.writing import Writing
@@ -174,6 +175,8 @@ def language(name: str) -> Language:
         return ENGLISH
     if name.endswith(".tsv"):
         return read(Path(name))
+    if name not in codes() and bare(name) in (ENGLISH.code, *codes()):
+        return language(bare(name))
     if name not in codes():
         known = ", ".join(sorted([ENGLISH.code, *codes()]))
         raise InputError(f"no table of pronouns for {name!r}: expected one of {known}, or the path of a table (.tsv)")
