@@ -16,18 +16,20 @@ from pronmetric.cli.run import (
     read_corpus,
     signed_references,
 )
-from pronmetric.eval.decision import DECISIONS, SCORE
+from pronmetric.eval.decision import DECISIONS, PREFERENCE, SCORE
 from pronmetric.eval.significance import RESAMPLES
 from pronmetric.output import targets
 from pronmetric.report import gate_text
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.scoring.comparison import TIE_THRESHOLD, texts_per_row
-from pronmetric.scoring.gate import ALPHA, MARGIN, Gate, Limits, score_sides
+from pronmetric.scoring.gate import ALPHA, MARGIN, Gate, Limits, doubts, score_sides
 from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE
 
 FAILED = 3
 LEAST = 1 / RESAMPLES
 """The smallest level: no p of the test is below 1 / (1 + the number of swaps)."""
+MOST = 0.5
+"""From this level on, a text passes that is worse by more than the margin."""
 CONDITIONS = "conditions"
 TEXTS = ("translations", "references", "sources", "docids", "speakers")
 DESCRIPTION = """Check the pronouns of a translation before a release: it passes or fails, with a reason.
@@ -56,15 +58,17 @@ examples:
 def _level(text: str) -> float:
     """The value of --alpha."""
     value = number(LEAST)(text)
-    if value >= 1:
-        raise argparse.ArgumentTypeError(f"expected a number from {LEAST:g} to below 1, got {text!r}")
+    if value >= MOST:
+        raise argparse.ArgumentTypeError(f"expected a number from {LEAST:g} to below {MOST:g}, got {text!r}")
     return value
 
 
 class CheckFlags(Flags):
     """What is asked of the text, and where the verdict goes."""
 
-    min_score: float | None = flag(group=CONDITIONS, type=number(), metavar="X", help="least score of the text")
+    min_score: float | None = flag(
+        group=CONDITIONS, type=number(0, 100), metavar="X", help="least score of the text, from 0 to 100"
+    )
     max_errors: float | None = flag(
         group=CONDITIONS, type=number(0), metavar="N", help="most pronoun errors expected in the whole text"
     )
@@ -82,7 +86,7 @@ class CheckFlags(Flags):
         type=_level,
         default=ALPHA,
         metavar="P",
-        help=f"level of the test, from {LEAST:g} to below 1 (default: %(default)s)",
+        help=f"level of the test, from {LEAST:g} to below {MOST:g} (default: %(default)s)",
     )
     by: str = flag(
         group=CONDITIONS,
@@ -115,6 +119,8 @@ class CheckFlags(Flags):
             raise UsageError("--margin is below a baseline: give --baseline")
         if self.baseline is not None and self.margin is None and self.by != SCORE:
             raise UsageError(f"--by {self.by} needs --margin, in the unit of its differences (see `compare`)")
+        if self.margin is not None and self.margin >= 100 and self.by != PREFERENCE:
+            raise UsageError(f"--margin {self.margin:g}: expected a number below 100, as no text is worse by more")
         if self.texts.translations is None or len(self.texts.translations) != 1:
             raise UsageError("give one translation to check: -t FILE")
 
@@ -153,6 +159,10 @@ def run(task: CheckFlags) -> int:
     print(gate_text.summary(verdict, names))
     if task.github:
         print("\n".join(gate_text.github_commands(verdict, names)))
+    for said in doubts(
+        task.limits, verdict.system, probabilities=scoring.metric.probability, baseline=task.baseline is not None
+    ):
+        note(said)
     scoring.finish()
     return 0 if verdict.passed else FAILED
 

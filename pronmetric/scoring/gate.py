@@ -21,6 +21,7 @@ from pronmetric.text.corpus import Corpus, Row
 MIN_SCORE, MAX_ERRORS, NO_WORSE = "min_score", "max_errors", "no_worse"
 ALPHA = 0.05
 MARGIN = 1.0  # in points of the score
+WIDE = 20.0  # points of the score; a text with so much worse pronouns is worse to every reader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,19 @@ class Limits:
     margin: float = MARGIN
     alpha: float = ALPHA
     by: str = SCORE
+
+
+def doubts(limits: Limits, system: SystemScore, *, probabilities: bool, baseline: bool) -> Iterator[str]:
+    """Why a condition can hardly fail, of this system; `probabilities`: its scores are in [0, 100]."""
+    if limits.min_score is not None and probabilities and 0 < limits.min_score <= 1:
+        least = limits.min_score
+        yield f"`min_score={least:g}` is {least:g} of 100: did you mean {100 * least:g}?"
+    if limits.max_errors is not None and limits.max_errors >= system.pronouns:
+        most = f"{limits.max_errors:.15g}"
+        yield f"`max_errors={most}`: the text has {system.pronouns} pronouns, so that this can hardly fail"
+    if baseline and limits.by == SCORE and probabilities and limits.margin >= WIDE:
+        worse = f"{limits.margin:g}"
+        yield f"`margin={worse}`: a text passes that is up to {worse} points worse; systems differ by some points"
 
 
 class Condition(NamedTuple):
