@@ -20,6 +20,7 @@ from pronmetric.alignment.parallel import check_sources, given_pairs
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.config import (
     PAIR_HEAD,
+    context_limit,
     decision_of,
     finds_missing,
     has_pair_head,
@@ -214,6 +215,11 @@ class PronounMetric:
         """The number of context sentences in training."""
         return int(self.config["context_size"])
 
+    @property
+    def context_limit(self) -> int | None:
+        """The number of sentences of a given context that are read, the last ones; None: all."""
+        return context_limit(self.config)
+
     def signature(
         self,
         *,
@@ -262,7 +268,9 @@ class PronounMetric:
         """Score records `{"text": str, "context": [previous sentences]}`, the output of one system.
 
         Args:
-            records: texts; `context` is optional. `source` (str), with the optional `source_context` (previous source
+            records: texts; `context` is optional. Of its sentences the last `context_limit` are read, as many as in
+                training; `counts.shortened` of the prediction has how many texts lost some, and a warning says it.
+                `source` (str), with the optional `source_context` (previous source
                 sentences), affects scores if the checkpoint has a reader of sources, and is required if the metric has
                 a source language. `speaker` (who says the text) and `context_speakers` (of each sentence of `context`)
                 are optional; the model reads their names before the text and the sentences. Other fields do not affect
@@ -282,6 +290,7 @@ class PronounMetric:
         texts = self._texts(records)
         batch_size, docs = _checked_batch_size(batch_size), _checked_docs(docs, len(texts))
         self._warn_of_sources("records", given_pairs(texts))
+        self._warn_of_contexts(texts)
         counts = Counts()
         with tqdm(total=len(texts), unit=" texts", disable=not progress) as bar:
             segments = tuple(self.stream(texts, batch_size=batch_size, counts=counts, advance=bar.update))
@@ -307,7 +316,8 @@ class PronounMetric:
             translation: the file, plain or gzip.
             reference: one or more references, used as context; with several, scores are the means over them.
             source: the source, which affects scores if the checkpoint has a reader of sources.
-            docids: the document of each line; without it all lines are one document.
+            docids: a file with the document of each line, or "blank": lines that are blank in all files end documents;
+                without it all lines are one document.
             speakers: who says each line, an empty line where that is not known; the model reads the names.
             context: "common" (that of the reference; the default with one), "respective" (that of the translation
                 itself) or "none"; a checkpoint that was trained without context has none by default.
@@ -428,6 +438,7 @@ class PronounMetric:
         seed = _seed(seed)
         self._warn_of_sources("records of a", given_pairs(left))
         self._warn_of_sources("records of b", given_pairs(right))
+        self._warn_of_contexts([*left, *right])
         units: Sequence[Hashable] = [None] * len(left) if docs is None else docs
         sourced = any(text.source is not None for text in (*left, *right))
         compared, counts = self._comparison(by, tie, sourced=sourced), Counts()
@@ -502,9 +513,18 @@ class PronounMetric:
         if not self._no_source:
             check_sources(name, pairs, self.language, lambda said: warnings.warn(said, stacklevel=5), strict=False)
 
+    def _warn_of_contexts(self, texts: Sequence[Text]) -> None:
+        """Warn of texts that were given more sentences of context than are read."""
+        if number := sum(text.left_out > 0 for text in texts):
+            warnings.warn(
+                f"{number} of {len(texts)} texts have more sentences of context than the {self.context_limit} that the "
+                "model was trained on: the last ones are read",
+                stacklevel=3,
+            )
+
     def _texts(self, records: Iterable[Mapping[str, Any]]) -> list[Text]:
         return [
-            text_of(record, file="record", line=number, with_source=self.with_source)
+            text_of(record, file="record", line=number, with_source=self.with_source, context_size=self.context_limit)
             for number, record in enumerate(records, start=1)
         ]
 

@@ -124,6 +124,14 @@ def trained_in_context(config: Mapping[str, Any]) -> bool:
     return bool(config["context"] != NONE and config["context_size"])
 
 
+def context_limit(config: Mapping[str, Any]) -> int | None:
+    """The number of sentences of a given context that are read, the last ones: as many as in training.
+
+    None for a checkpoint that was trained without context: what it is given is read whole.
+    """
+    return int(config["context_size"]) if trained_in_context(config) else None
+
+
 def has_probabilities(config: Mapping[str, Any]) -> bool:
     """Whether the scores of pronouns are probabilities; those of the paper's heads are unbounded."""
     return config["head"]["kind"] in WITH_PROBABILITIES

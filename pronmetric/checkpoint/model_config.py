@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, model_validator
 from pronmetric.errors import InputError
 from pronmetric.pronouns import languages
 from pronmetric.settings import Fraction, Positive, Record, Settings, Weight
-from pronmetric.text.context import CONTEXT_SIZE
+from pronmetric.text.context import UNNAMED_CONTEXT_SIZE
 
 FORMAT: Final = 1
 LARGEST = 2**20  # the greatest size of a part of a model
@@ -215,7 +215,7 @@ class Model(Settings):
     separator: bool
     pronouns: Annotated[list[str], Field(min_length=1)]
     context: Context
-    context_size: SizeOrNone = CONTEXT_SIZE
+    context_size: SizeOrNone = UNNAMED_CONTEXT_SIZE
     language: dict[str, Any] | None = None
     languages: Annotated[list[Target], Field(min_length=2)] | None = None
     calibration: Calibration | None = None

@@ -26,7 +26,7 @@ from pronmetric.results import write
 from pronmetric.scoring.rerank import Choice, Weighting, rerank, rerank_by_agreement
 from pronmetric.text.candidates import Candidates, line_parallel, read_nbest, read_parallel, read_scores
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE, previous, sources_of
-from pronmetric.text.corpus import TextFile, check_docids, read_speakers
+from pronmetric.text.corpus import BLANK, TextFile, blank_docids, check_docids, read_speakers
 
 DESCRIPTION = """Choose among candidate translations of each line by their pronouns, and print the chosen lines.
 
@@ -84,7 +84,9 @@ class RerankFlags(Flags):
         help="source; counts if the model reads sources or has a reader of them",
     )
     docids: str | None = flag(
-        group=TEXTS, metavar="FILE", help="one document id on each line; context never crosses documents"
+        group=TEXTS,
+        metavar="FILE",
+        help="one document id on each line, or `blank`: blank lines end documents; context never crosses documents",
     )
     speakers: str | None = flag(
         group=TEXTS,
@@ -193,7 +195,10 @@ def _rerank(candidates: Candidates, given: Given, task: RerankFlags, note: outpu
     size = config["context_size"]
     reference = None if task.references is None else line_parallel(task.references, len(candidates))
     docs = None
-    if task.docids is not None:
+    if task.docids == BLANK:
+        files = [line_parallel(name, len(candidates)) for name in (task.references, task.sources) if name is not None]
+        docs = blank_docids([map("".join, candidates), *files], note)
+    elif task.docids is not None:
         file = line_parallel(task.docids, len(candidates))
         check_docids(file, note)
         docs = list(file)

@@ -258,7 +258,8 @@ def read_records(
     """
     # None: the checkpoint reads sources, and texts that have one are scored with it
     with_source = True if model.source_lang is not None else None if _reads_source(model) else False
-    records, total = records_file.read(name, with_source=with_source)
+    limit = checkpoint_config.context_limit(load_config(model))
+    records, total = records_file.read(name, with_source=with_source, context_size=limit)
     language = load_language(model)
     records = check_records(records, total, name, language, note, strict=texts.strict)
     first = list(islice(records, SAMPLE))

@@ -104,7 +104,7 @@ class SuggestFlags(Flags):
         help="with -t: source; counts if the model has a reader of sources",
     )
     texts: TextFlags = part(TextFlags, only=())
-    docids: str | None = flag(group=TEXTS, metavar="FILE", help="with -t: document ids, one on each line")
+    docids: str | None = flag(group=TEXTS, metavar="FILE", help="with -t: document ids, one on each line, or `blank`")
     speakers: str | None = flag(
         group=TEXTS, metavar="FILE", help="with -t: who says each line; the model reads the names before the lines"
     )

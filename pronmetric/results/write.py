@@ -183,6 +183,7 @@ def counts_entry(counts: Counts) -> dict[str, int]:
     return {
         "encoded": counts.encoded,
         "context_cut": counts.cut,
+        "context_shortened": counts.shortened,
         "windowed": counts.windowed,
         "surplus": counts.surplus,
         "unread": counts.unread,

@@ -226,7 +226,11 @@ def crossed_texts(texts: Sequence[Text]) -> Iterator[Text]:
     >>> [f"{text.context} {text.text}" for text in crossed_texts([Text("A", "a"), Text("B", "b")])]
     ['A a', 'B a', 'A b', 'B b']
     """
-    return (one._replace(context=other.context, speaker=other.speaker) for one in texts for other in texts)
+    return (
+        one._replace(context=other.context, speaker=other.speaker, left_out=other.left_out)
+        for one in texts
+        for other in texts
+    )
 
 
 def crossed_scores(scores: Sequence[SegmentScore]) -> dict[tuple[int, int], SegmentScore]:

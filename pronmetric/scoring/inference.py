@@ -229,7 +229,7 @@ class Inference:
                 del known[key]
 
         counted_language = None if self.source is None else self.source.language
-        for number, (context, text, source, speaker) in enumerate(texts):
+        for number, (context, text, source, speaker, left_out) in enumerate(texts):
             check_segment(text, file="text", line=number + 1)
             words = self.language.words(text)
             found = tuple(p for p in self.language.find(text, words) if p.form in self.forms)
@@ -239,6 +239,7 @@ class Inference:
             if not variants and not (found and (key in known or key in new)):
                 counts.add_reading(text, context)
             if found and key not in known and key not in new:
+                counts.shortened += bool(left_out) and not variants
                 new[key] = Example(context, text, [(p.start, p.end) for p in found], own)
             to_read = item = None
             if source is not None and self._load_reader is not None and source.text.strip():

@@ -177,7 +177,8 @@ class SystemScore(NamedTuple):
 class Counts:
     """What was encoded: distinct (context, text) with a pronoun, and what the encoder's length did to them.
 
-    cut: texts whose context lost pieces on its left. windowed: texts too long for the encoder that were read in
+    cut: texts whose context lost pieces on its left. shortened: those whose given context had more sentences than the
+    model was trained on, of which it reads the last ones. windowed: texts too long for the encoder that were read in
     overlapping windows, each pronoun scored once. surplus: texts with more pronouns than the paper's head has slots;
     those beyond them have a score but no weight in the segment's. unread: texts with words whose ends the encoder does
     not read. with_source: texts with a source that counts. source_cut: those whose source is too long for the model, so
@@ -192,6 +193,7 @@ class Counts:
 
     encoded: int = 0
     cut: int = 0
+    shortened: int = 0
     windowed: int = 0
     surplus: int = 0
     unread: int = 0
@@ -224,6 +226,9 @@ class Counts:
         of = f"of {self.encoded} distinct texts"
         if self.cut:
             yield f"context cut on the left to fit the encoder: {self.cut} {of}"
+        if self.shortened:
+            why = "more sentences of context than the model was trained on, the last ones are read"
+            yield f"{why}: {self.shortened} {of}"
         if self.windowed:
             yield f"longer than the encoder, split into windows, every pronoun scored: {self.windowed} {of}"
         if self.surplus:

@@ -144,12 +144,14 @@ class Service:
         given = chain.from_iterable(sides.values())
         used = self.metric.with_source is not False  # by a reader or a table
         sourced = used and any(isinstance(one, dict) and one.get("source") is not None for one in given)
+        reads = (sourced or None) if used else False
+        limit = self.metric.context_limit
         read: list[list[Record]] = []
         counts = Counts(with_source=int(sourced))
         for name, values in sides.items():
             read.append([])
             for number, value in enumerate(values, start=1):
-                record = record_of(value, file=name, line=number, with_source=sourced)
+                record = record_of(value, file=name, line=number, with_source=reads, context_size=limit)
                 if self.context == NONE:
                     record = record._replace(text=record.text.without_context())
                 if (size := _size(record.text)) > RECORD:

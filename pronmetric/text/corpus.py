@@ -13,6 +13,9 @@ from pronmetric.text import streams
 from pronmetric.text.context import COMMON, NONE, History, Source, SourceHistory, check_speaker
 from pronmetric.text.lines import check_segment, decode_lines, open_bytes
 
+BLANK = "blank"
+"""In place of a file of document ids: blank lines end documents."""
+
 
 class Row(NamedTuple):
     """One segment of all systems. doc, source: None if not given. references: in the order of the corpus's names.
@@ -118,6 +121,8 @@ def read(
 ) -> Corpus:
     """The corpus of line-parallel files; every line is read once here, so that bad input is refused before scoring.
 
+    docids: the file with the document of each line, or `BLANK`: lines that are blank in all files end documents.
+
     Raises:
         InputError: a missing or empty file, files of different length, a byte that is not UTF-8, a NUL, a tab in a
             speaker's name.
@@ -125,7 +130,8 @@ def read(
     if len(set(references)) < len(references):
         raise PronmetricError(f"-r: expected different references, got {' '.join(references)}")
     spoken = None if speakers is None else TextFile(speakers)
-    names = [*systems, *references, *(name for name in (source, docids) if name is not None)]
+    named = None if docids == BLANK else docids
+    names = [*systems, *references, *(name for name in (source, named) if name is not None)]
     files = {name: TextFile(name) for name in dict.fromkeys(names)}
     lengths = {name: sum(1 for _ in file) for name, file in files.items()}
     for name, length in lengths.items():
@@ -136,8 +142,11 @@ def read(
     if len(set(lengths.values())) > 1:
         lengths_text = ", ".join(f"{files[name].path} has {length}" for name, length in lengths.items())
         raise PronmetricError(f"expected line-parallel files, got different numbers of lines: {lengths_text}")
-    if docids is not None:
-        check_docids(files[docids], note)
+    if named is not None:
+        check_docids(files[named], note)
+    of_blank = None
+    if docids == BLANK:
+        of_blank = blank_docids((files[name] for name in dict.fromkeys(names)), note)
     if spoken is not None:
         read_speakers(spoken, lengths[systems[0]], files[systems[0]].path, note)
 
@@ -147,7 +156,8 @@ def read(
     def rows() -> Iterator[Row]:
         side_by_side = zip(*(files[name] for name in (*systems, *references)), strict=True)
         by_line = repeat(None) if spoken is None else map(check_speaker, spoken)
-        for texts, doc, src, speaker in zip(side_by_side, column(docids), column(source), by_line, strict=False):
+        documents = column(named) if of_blank is None else of_blank
+        for texts, doc, src, speaker in zip(side_by_side, documents, column(source), by_line, strict=False):
             yield Row(texts[: len(systems)], doc, src, texts[len(systems) :], speaker=speaker)
 
     return Corpus(tuple(systems), lengths[systems[0]], docids is not None, tuple(references), rows)
@@ -200,6 +210,26 @@ def _speaker(name: object, line: int) -> str:
     if name is not None and not isinstance(name, str):
         raise InputError(f"expected a name, or None for an unknown speaker, got {name!r}", file="speakers", line=line)
     return check_speaker(name or "", file="speakers", line=line)
+
+
+def blank_docids(files: Iterable[Iterable[str]], note: Callable[[str], None]) -> list[str]:
+    """The document of each line of line-parallel texts, "1", "2" and so on: lines blank in all of them end documents.
+
+    They belong to the document before them; that there is none is noted.
+
+    >>> blank_docids([["A.", "", "B.", "C."], ["a.", " ", "b.", ""]], print)
+    ['1', '1', '2', '2']
+    """
+    blank = [not any(map(str.strip, lines)) for lines in zip(*files, strict=True)]
+    docs, number, ended = [], 1, False
+    first = next((line for line, is_blank in enumerate(blank) if not is_blank), 0)
+    for line, is_blank in enumerate(blank):
+        number += ended and not is_blank
+        ended = line > first and is_blank
+        docs.append(str(number))
+    if not any(blank):
+        note("no line is blank in all files, so that they are one document")
+    return docs
 
 
 def read_speakers(file: TextFile, lines: int, of: str, note: Callable[[str], None]) -> list[str]:
