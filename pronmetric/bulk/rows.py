@@ -179,7 +179,7 @@ def accept(rows: Iterable[Row | BadRow], *, skip: bool, leave_out: Callable[[Bad
             raise row.error
 
 
-def to_score(*, with_source: bool | None, context_size: int | None) -> Form:
+def to_score(*, with_source: bool | None, context_size: int | None = None) -> Form:
     """The form of rows to score; the arguments as for `text_of`."""
     kinds = {
         "id": IDS,
