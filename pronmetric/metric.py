@@ -45,7 +45,7 @@ from pronmetric.scoring.comparison import (
 )
 from pronmetric.scoring.inference import Inference, PronounAttention
 from pronmetric.scoring.missing import count_by_reference
-from pronmetric.scoring.score import SPEAKERS, Counts, PronounScore, SegmentScore, tally_segments
+from pronmetric.scoring.score import SPEAKERS, Counts, PronounScore, SegmentScore, SystemScore, tally_segments
 from pronmetric.signature import Signature
 from pronmetric.text import corpus as corpora
 from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE, Text, text_of
@@ -295,6 +295,7 @@ class PronounMetric:
         with tqdm(total=len(texts), unit=" texts", disable=not progress) as bar:
             segments = tuple(self.stream(texts, batch_size=batch_size, counts=counts, advance=bar.update))
         system = tally_segments(segments, docs).score()
+        _warn_of_no_translations({"records": system}, "record")
         units = (None,) * len(texts) if docs is None else tuple(docs)
         return Prediction(segments, system, counts, self.signature(counts=counts), tuple(texts), units)
 
@@ -369,6 +370,7 @@ class PronounMetric:
         docs = tuple(one.row.doc for one in scored)
         texts = tuple(Text(one.contexts[0][0], one.row.texts[0], one.row.evidence, one.row.speaker) for one in scored)
         system = tally_segments(segments, docs).score()
+        _warn_of_no_translations({corpus.systems[0]: system}, "line", stacklevel=4)
         signature = self._corpus_signature(corpus, kind, counts)
         return Prediction(segments, system, counts, signature, texts, docs, corpus.systems[0])
 
@@ -455,8 +457,9 @@ class PronounMetric:
         signature = self.signature(context=context, seed=seed, counts=counts).plus(
             by=compared.by, tie=f"{compared.tie:g}"
         )
-        both = tuple((x.text, y.text) for x, y in pairs)
-        return Comparison(decisions, compared.outcome(seed=seed), counts, signature, both, tuple(units))
+        both, outcome = tuple((x.text, y.text) for x, y in pairs), compared.outcome(seed=seed)
+        _warn_of_no_translations({"records of a": outcome.a, "records of b": outcome.b}, "record")
+        return Comparison(decisions, outcome, counts, signature, both, tuple(units))
 
     def compare_files(
         self,
@@ -497,6 +500,7 @@ class PronounMetric:
             by=compared.by, tie=f"{compared.tie:g}"
         )
         outcome, names = compared.outcome(seed=seed), (corpus.systems[0], corpus.systems[1])
+        _warn_of_no_translations({names[0]: outcome.a, names[1]: outcome.b}, "line")
         return Comparison(tuple(decisions), outcome, counts, signature, tuple(texts), tuple(docs), names)
 
     def _comparison(self, by: str | None, tie: float | Literal["auto"], *, sourced: bool) -> PairwiseComparison:
@@ -620,6 +624,13 @@ class PronounMetric:
         finished since the last call.
         """
         return self.inference.attention(texts, batch_size=_checked_batch_size(batch_size), advance=advance)
+
+
+def _warn_of_no_translations(systems: Mapping[str, SystemScore], unit: str, *, stacklevel: int = 3) -> None:
+    """Warn of systems of which segments are no translation; stacklevel: of the caller of the public method."""
+    for name, score in systems.items():
+        if said := score.no_translation_note(unit):
+            warnings.warn(f"{name}: {said}", stacklevel=stacklevel)
 
 
 def _load_again(

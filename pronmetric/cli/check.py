@@ -39,7 +39,8 @@ DESCRIPTION = """Check the pronouns of a translation before a release: it passes
                   reader of the source finds them, missing ones
 --baseline FILE   it is not worse than this translation of the same text by --margin or more
 
-Give one or more of them; all must be met. "Not worse" is a test: the outputs of each document (each segment, if
+Give one or more of them; all must be met, and no line may be a refusal, a comment or the thoughts of a language model,
+JSON, or far longer than its source or reference (--max-refusals allows some). "Not worse" is a test: the outputs of each document (each segment, if
 documents are not known) are swapped at random with those of the baseline less the margin, and the one-sided p must be
 below --alpha. A text that is as good passes if there is enough of it to tell; too little text is an error.
 
@@ -71,6 +72,13 @@ class CheckFlags(Flags):
     )
     max_errors: float | None = flag(
         group=CONDITIONS, type=number(0), metavar="N", help="most pronoun errors expected in the whole text"
+    )
+    max_refusals: int = flag(
+        group=CONDITIONS,
+        type=whole(0),
+        default=0,
+        metavar="N",
+        help="most lines that a language model refused or commented instead of translating (default: %(default)s)",
     )
     baseline: str | None = flag(
         group=CONDITIONS, metavar="FILE", help="translation of the same text that must not be better"
@@ -128,7 +136,14 @@ class CheckFlags(Flags):
     def limits(self) -> Limits:
         """The conditions."""
         margin = MARGIN if self.margin is None else self.margin
-        return Limits(min_score=self.min_score, max_errors=self.max_errors, margin=margin, alpha=self.alpha, by=self.by)
+        return Limits(
+            min_score=self.min_score,
+            max_errors=self.max_errors,
+            margin=margin,
+            alpha=self.alpha,
+            by=self.by,
+            max_refusals=self.max_refusals,
+        )
 
 
 def run(task: CheckFlags) -> int:

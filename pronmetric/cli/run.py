@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pronmetric.lab.seq2seq.model import LanguageModel
     from pronmetric.metric import PronounMetric
     from pronmetric.scoring.alternatives import PronounAlternatives
-    from pronmetric.scoring.score import SegmentScore
+    from pronmetric.scoring.score import SegmentScore, SystemScore
     from pronmetric.signature import Signature
     from pronmetric.text.context import Text
     from pronmetric.text.corpus import Corpus
@@ -207,6 +207,12 @@ class ScoringRun:
         return self.metric.alternatives(
             texts, below=below, batch_size=self._model.batch_size, counts=self.counts, advance=self.advance
         )
+
+    def note_no_translations(self, systems: Mapping[str, SystemScore], *, unit: str = "line") -> None:
+        """Note the systems of which segments (lines, records) are no translation."""
+        for name, score in systems.items():
+            if said := score.no_translation_note(unit):
+                self._note(f"{name}: {said}")
 
     def sign(self, context: str, *, size: int | None = None, seed: int | None = None, **further: object) -> str:
         """Set the signature, and give it in one line; `further` fields follow in their order, without those of None.

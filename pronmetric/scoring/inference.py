@@ -49,6 +49,7 @@ from pronmetric.scoring.score import (
 )
 from pronmetric.text.context import Source, Text, join
 from pronmetric.text.lines import check_segment
+from pronmetric.text.no_translation import kind_of
 from pronmetric.text.readable import readable
 from pronmetric.text.words import Word
 from pronmetric.text.words import words as split_words
@@ -201,7 +202,7 @@ class Inference:
         counts = Counts() if counts is None else counts
         known: dict[bytes, _Known] = {}
         new: dict[bytes, Example] = {}
-        waiting: list[tuple[bytes, tuple[Occurrence, ...], int, Example | None, Item | None]] = []
+        waiting: list[tuple[bytes, tuple[Occurrence, ...], int, Example | None, Item | None, str | None]] = []
 
         def score() -> Iterator[SegmentScore]:
             reported = 0
@@ -216,13 +217,14 @@ class Inference:
             encoded = self._encode(list(new.values()), batch_size, counts, tell, length_batching, attended)
             known.update(zip(new, encoded, strict=True))
             tell(1.0)
-            read = self._read_sources([each for *_, each, _ in waiting if each is not None], batch_size, counts)
-            counted = self._count_unmatched([item for *_, item in waiting if item is not None])
-            for key, found, size, to_read, item in waiting:
+            read = self._read_sources([each for *_, each, _, _ in waiting if each is not None], batch_size, counts)
+            counted = self._count_unmatched([item for *_, item, _ in waiting if item is not None])
+            for key, found, size, to_read, item, no_translation in waiting:
                 segment = self._segment(found, known[key], size) if found else SegmentScore(None, (), words=size)
                 if to_read is not None:
                     segment = self._with_reading(segment, to_read, next(read))
-                yield segment if item is None else segment._replace(unmatched=next(counted))
+                segment = segment if item is None else segment._replace(unmatched=next(counted))
+                yield segment if no_translation is None else segment._replace(no_translation=no_translation)
             new.clear()
             waiting.clear()
             for key in list(islice(known, max(0, len(known) - (_REMEMBERED if cache else 0)))):
@@ -252,7 +254,8 @@ class Inference:
                 item = Item(source.text, words, found)
             counts.with_source += to_read is not None or (own is not None and bool(found))
             counts.with_speaker += speaker is not None
-            waiting.append((key, found, self.language.writing.count_words(text), to_read, item))
+            why = None if variants else kind_of(text, () if source is None else (source.text,))
+            waiting.append((key, found, self.language.writing.count_words(text), to_read, item, why))
             if len(new) == _WINDOW or len(waiting) == 4 * _WINDOW:
                 yield from score()
         yield from score()
