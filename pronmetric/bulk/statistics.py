@@ -123,7 +123,8 @@ class SystemSums:
     preference: preferences by segments that have one. documents: of the system; None where a segment has none.
     unbounded: some scores are no probabilities. missing, surplus: pronouns without a counterpart; None where these are
     not counted. expected_wrong, expected_missing: the errors apart; None where missing pronouns are not known of all
-    segments. more: they are known of some, so that a text may have more errors than pronouns. no_translations: segments that are none.
+    segments. more: they are known of some, so that a text may have more errors than pronouns. no_translations:
+    segments that are none.
     """
 
     segments: int = 0

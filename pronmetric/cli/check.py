@@ -40,9 +40,10 @@ DESCRIPTION = """Check the pronouns of a translation before a release: it passes
 --baseline FILE   it is not worse than this translation of the same text by --margin or more
 
 Give one or more of them; all must be met, and no line may be a refusal, a comment or the thoughts of a language model,
-JSON, or far longer than its source or reference (--max-refusals allows some). "Not worse" is a test: the outputs of each document (each segment, if
-documents are not known) are swapped at random with those of the baseline less the margin, and the one-sided p must be
-below --alpha. A text that is as good passes if there is enough of it to tell; too little text is an error.
+JSON, or far longer than its source or reference (--max-refusals allows some). "Not worse" is a test: the outputs of
+each document (each segment, if documents are not known) are swapped at random with those of the baseline less the
+margin, and the one-sided p must be below --alpha. A text that is as good passes if there is enough of it to tell; too
+little text is an error.
 
 The worst segments are listed: those that are worse than in the baseline or, without one, those with a pronoun whose
 probability is below {threshold:g}, or with a gap where none is missing with a probability below {threshold:g}."""

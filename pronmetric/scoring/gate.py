@@ -57,9 +57,9 @@ def doubts(limits: Limits, system: SystemScore, *, probabilities: bool, baseline
 class Condition(NamedTuple):
     """One condition: its kind, its limit, what was found, and whether it is met.
 
-    found: the score, the expected errors, the segments that are no translation (a condition only where there are some) or,
-    of `NO_WORSE`, the difference to the baseline, above 0 where the new text
-    is better. p: of `NO_WORSE`, one-sided, of "worse by the margin or more"; it is met where p is below alpha.
+    found: the score, the expected errors, the segments that are no translation (a condition only where there are some)
+    or, of `NO_WORSE`, the difference to the baseline, above 0 where the new text is better. p: of `NO_WORSE`,
+    one-sided, of "worse by the margin or more"; it is met where p is below alpha.
     """
 
     kind: str
@@ -129,7 +129,7 @@ class Gate:
             doubtful = tuple(p for p in new.pronouns if p.probability is not None and p.probability < THRESHOLD)
             gaps, why = _doubtful(new.gaps), new.no_translation
             if doubtful or gaps or why:
-                least = min(*(p.score for p in doubtful), *(1 - gap.probability for gap in gaps), 1.0)
+                least = min([*(p.score for p in doubtful), *(1 - gap.probability for gap in gaps), 1.0])
                 value = -inf if why else least
                 self._keep(Finding(number, row.doc, context, row.texts[0], value, doubtful, None, (), gaps, (), why))
             return

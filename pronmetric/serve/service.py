@@ -190,7 +190,7 @@ class Service:
 
     def _notes(self, *sides: Sequence[Record]) -> dict[str, list[str]]:
         """Why the sources of records cannot be right; none where they may be, or do not count."""
-        found = [said for records in sides for said in doubts(pairs_of(_texts(records)), self.metric.language)]
+        found = (said for records in sides for said in doubts(pairs_of(_texts(records)), self.metric.language))
         return {"notes": list(dict.fromkeys(found))}
 
     def _signature(self, counts: Counts, *, context: str | None = None, seed: int | None = None) -> Signature:

@@ -105,6 +105,26 @@ def test_a_condition_that_can_hardly_fail_is_noted(check: Check, place: Path) ->
     assert "did you mean" not in err and "the text has" not in err
 
 
+def test_refusals_of_a_language_model_fail(check: Check, place: Path) -> None:
+    lines = (place / "system-a.txt").read_text(encoding="utf-8").splitlines()
+    lines[3] = "I'm sorry, but I cannot help with that request."
+    (place / "llm.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    code, out, _ = check("-t", "llm.txt", "--min-score", "0", "--worst", "1", "--github")
+    assert code == 3
+    assert "NOT MET  at most 0 lines that are no translation  1 of 37 lines" in out
+    assert "llm.txt:4: no translation (refusal)" in out and "::error file=llm.txt,line=4," in out
+    assert check("-t", "llm.txt", "--min-score", "0", "--max-refusals", "1")[0] == 0
+    assert check("-t", "system-a.txt", "--min-score", "0")[0] == 0
+    code, _, err = check("-t", "llm.txt", "-r", "ref.txt", "--to_json", "o.json", verb="score")
+    assert code == 0 and "llm.txt: 1 of 37 lines look like what a language model says instead" in err
+    content = json.loads(Path("o.json").read_text(encoding="utf-8"))
+    assert content["systems"][0]["no_translations"] == 1
+    assert [each["segment"] for each in content["segments"] if "no_translation" in each] == [3]
+    assert content["segments"][3]["no_translation"] == "refusal"
+    _, _, err = check("-t", "llm.txt", "system-a.txt", "system-b.txt", "-r", "ref.txt", verb="compare")
+    assert err.count("look like what a language model says") == 1
+
+
 def test_too_few_documents_are_an_error_of_the_input(check: Check, place: Path) -> None:
     Path("docids.txt").write_text("a\n" * 20 + "b\n" * 17)
     code, _, err = check("-t", "system-a.txt", "--baseline", "system-b.txt", "--docids", "docids.txt")

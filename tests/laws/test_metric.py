@@ -397,6 +397,19 @@ def test_of_a_given_context_as_many_sentences_are_read_as_in_training(metric: Pr
         assert metric.compare(long, long).counts.shortened == 1
 
 
+def test_a_refusal_is_a_warning_in_python(metric: PronounMetric, tmp_path: Path) -> None:
+    lines = ["She left.", "I'm sorry, but I can't assist with that.", "He slept."]
+    said = "1 of 3 (records|lines) look like .*the first is (record|line) 2"
+    with pytest.warns(UserWarning, match=said):
+        found = metric.predict([{"text": line} for line in lines])
+    assert found.system.no_translations == 1 and found.segments[1].no_translation == "refusal"
+    (tmp_path / "a.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with pytest.warns(UserWarning, match=said):
+        assert metric.score_files(tmp_path / "a.txt").segments[1].no_translation == "refusal"
+    with pytest.warns(UserWarning, match=said):
+        metric.corpus_score(lines, [["Sie ging.", "Sorry, I was late.", "Er schlief."]])
+
+
 def test_bad_records_and_settings_are_refused(metric: PronounMetric, tiny_checkpoint: Checkpoints) -> None:
     with pytest.raises(InputError, match=r'record:2: the key "text" is missing'):
         metric.predict([{"text": "She."}, {"context": ["x"]}])

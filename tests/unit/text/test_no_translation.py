@@ -8,7 +8,7 @@ from pronmetric.text.no_translation import COMMENT, JSON, LENGTH, REFUSAL, THOUG
 
 LINES = [
     ("I'm sorry, but I cannot help with that request.", REFUSAL),
-    ("I’m sorry, but I can’t assist with that.", REFUSAL),
+    ("I\u2019m sorry, but I can\u2019t assist with that.", REFUSAL),
     ("I am sorry, I can't assist with this request.", REFUSAL),
     ("Sorry, I cannot translate this text.", REFUSAL),
     ("I apologize, but I am unable to provide a translation of this text.", REFUSAL),
@@ -18,7 +18,7 @@ LINES = [
     ("As an AI language model, I have no opinion.", REFUSAL),
     ("I'm sorry, but as an AI I have no gender.", REFUSAL),
     ("Es tut mir leid, aber ich kann bei dieser Anfrage nicht helfen.", REFUSAL),
-    ("抱歉，我无法翻译这段文字。", REFUSAL),
+    ("抱歉\uff0c我无法翻译这段文字。", REFUSAL),
     ("<think>The pronoun is she.</think> She left.", THOUGHTS),
     ("<think>", THOUGHTS),
     ("She left.<|im_end|>", THOUGHTS),
@@ -35,7 +35,7 @@ LINES = [
     ("(Note: I translated the idiom freely.)", COMMENT),
     ("Hier ist die Übersetzung: Sie ging.", COMMENT),
     ("Вот перевод: Она ушла.", COMMENT),
-    ("以下是翻译：她走了。", COMMENT),
+    ("以下是翻译\uff1a她走了。", COMMENT),
     ('{"translation": "She left."}', JSON),
     ('["She left."]', JSON),
     ("```json", JSON),
@@ -87,4 +87,4 @@ def test_a_line_is_far_too_long_for_its_source() -> None:
     assert kind_of(long, ["Sie ging."]) == LENGTH
     assert kind_of(long, ["", "Sie ging, und dann. " * 10]) is None  # 200 characters
     assert kind_of("She left, and then she left.", ["Sie"]) is None  # short
-    assert kind_of(long, ["她走了，然后她走了，" * 5]) is None  # 130 characters of an alphabet
+    assert kind_of(long, ["她走了\uff0c然后她走了\uff0c" * 5]) is None  # 130 characters of an alphabet
