@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from pronmetric.alignment.counts import files as source_files
 from pronmetric.alignment.counts.table import CountTable
-from pronmetric.alignment.parallel import check_sources, given_pairs
+from pronmetric.alignment.parallel import check_references, check_sources, given_pairs, reference_pairs
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.config import (
     PAIR_HEAD,
@@ -331,6 +331,7 @@ class PronounMetric:
         """
         corpus = _read_files([translation], reference, source, docids, speakers)
         self._warn_of_sources(str(source), ((row.source, row.texts[0]) for row in corpus.rows()))
+        _warn_of_references(corpus)
         return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
 
     def corpus_score(
@@ -354,6 +355,7 @@ class PronounMetric:
             PronmetricError: lists of different length, or an argument that is not as described.
         """
         corpus = corpora.of_lines(hypotheses, references, _checked_docs(docs, len(hypotheses)), speakers)
+        _warn_of_references(corpus)
         return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
 
     def _score_corpus(
@@ -487,6 +489,7 @@ class PronounMetric:
         """
         corpus = _read_files([a, b], reference, source, docids, speakers)
         self._warn_of_sources(str(source), ((row.source, row.texts[0]) for row in corpus.rows()))
+        _warn_of_references(corpus)
         kind, batch_size, seed = self._kind(corpus, context, CROSSED), _checked_batch_size(batch_size), _seed(seed)
         compared, counts = self._comparison(by, tie, sourced=corpus.has_source), Counts()
         decisions, texts, docs = [], [], []
@@ -624,6 +627,11 @@ class PronounMetric:
         finished since the last call.
         """
         return self.inference.attention(texts, batch_size=_checked_batch_size(batch_size), advance=advance)
+
+
+def _warn_of_references(corpus: Corpus) -> None:
+    """Warn of references whose lines do not belong to those of the text."""
+    check_references(reference_pairs(corpus), lambda said: warnings.warn(said, stacklevel=5), strict=False)
 
 
 def _warn_of_no_translations(systems: Mapping[str, SystemScore], unit: str, *, stacklevel: int = 3) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from pronmetric.alignment.parallel import SAMPLE, check_sources, pairs_of
+from pronmetric.alignment.parallel import SAMPLE, check_references, check_sources, pairs_of, reference_pairs
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
 from pronmetric.cli import output
@@ -250,6 +250,7 @@ def read_corpus(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
     corpus = _read_dataset(texts, model, note) if texts.dataset is not None else _read_files(texts, note)
     language = load_language(model)
     check_corpus(corpus, language, note, strict=texts.strict)
+    check_references(reference_pairs(corpus), note, strict=texts.strict)
     name = f"{texts.sources or texts.dataset}, the source of {corpus.systems[0]}"
     note_sources(name, corpus_sources(corpus), model, note, strict=texts.strict)
     return corpus

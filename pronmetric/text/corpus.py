@@ -13,6 +13,7 @@ from pronmetric.text import streams
 from pronmetric.text.context import COMMON, NONE, History, Source, SourceHistory, check_speaker
 from pronmetric.text.lines import check_segment, decode_lines, open_bytes
 
+_FEWEST_LINES, _MOST_DOCUMENTS, _FEWEST_WORDS = 10, 0.9, 4  # of a file of document ids that is noted; of an id in words
 BLANK = "blank"
 """In place of a file of document ids: blank lines end documents."""
 
@@ -251,18 +252,26 @@ def read_speakers(file: TextFile, lines: int, of: str, note: Callable[[str], Non
 
 
 def check_docids(file: TextFile, note: Callable[[str], None]) -> None:
-    """Refuse an empty document id; note a document that continues after another."""
+    """Refuse an empty document id; note a document that continues after another, and ids that can hardly be some."""
     seen: set[str] = set()
+    lines = words = 0
     again: dict[str, int] = {}
     before = None
-    for number, doc in enumerate(file, start=1):
+    for lines, doc in enumerate(file, start=1):
         if not doc.strip():
-            raise InputError("expected a document id, got an empty line", file=file.path, line=number)
+            raise InputError("expected a document id, got an empty line", file=file.path, line=lines)
         if doc != before and doc in seen:
-            again.setdefault(doc, number)
+            again.setdefault(doc, lines)
+        words += doc not in seen and len(doc.split()) >= _FEWEST_WORDS
         seen.add(doc)
         before = doc
     if again:
         doc, number = next(iter(again.items()))
         times = f", as do {len(again) - 1} more" if len(again) > 1 else ""
         note(f"{file.path}:{number}: document {doc!r} continues after another{times}; its context starts again there")
+    if lines >= _FEWEST_LINES and len(seen) >= _MOST_DOCUMENTS * lines:
+        looks = "; the ids look like sentences" if 2 * words > len(seen) else ""
+        note(
+            f"{file.path}: {len(seen)} documents for {lines} lines, so that hardly any line has a context{looks}: give a "
+            "file with the document of each line"
+        )
