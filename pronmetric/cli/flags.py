@@ -106,7 +106,7 @@ def source_lang_flag(group: str | None = None) -> Any:
 
 def strict_flag(group: str | None = None) -> Any:
     """The flag --strict."""
-    what = "texts do not look like their language, or a source cannot be right"
+    what = "texts do not look like their language, or a source or reference cannot be right"
     return switch(group=group, help=f"an error instead of a note where {what}")
 
 
