@@ -192,7 +192,7 @@ def to_score(*, with_source: bool | None, context_size: int | None = None) -> Fo
         "speaker": STRINGS,
         "context_speakers": STRING_LISTS,
     }
-    required = ("id", "text", *(["source"] if with_source else []))
+    required = ("text", *(["source"] if with_source else []))
     return Form(Columns(kinds, required), partial(_row_to_score, with_source=with_source, context_size=context_size))
 
 

@@ -195,6 +195,7 @@ class Target(Record):
 class Model(Settings):
     """A model: its architecture, what it reads, and how its numbers compare texts.
 
+    weights: hash of the weights that belong to it (`shards.hash_weights`); older checkpoints name none.
     segment: how the scores of a segment's pronouns become its score. separator: whether one follows the context.
     pronouns: the inventory. context, context_size: the kind of context in training, and its sentences. language: the
     table of a target language that is not English. languages: several target languages instead, of which one is chosen
@@ -207,6 +208,7 @@ class Model(Settings):
     model_config = ConfigDict(extra="allow")
 
     format: Literal[1] = FORMAT
+    weights: Annotated[str, Field(pattern="^[0-9a-f]{8}$")] | None = None
     encoder: Encoder
     head: Head
     word_state: WordState

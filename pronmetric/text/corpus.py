@@ -272,6 +272,6 @@ def check_docids(file: TextFile, note: Callable[[str], None]) -> None:
     if lines >= _FEWEST_LINES and len(seen) >= _MOST_DOCUMENTS * lines:
         looks = "; the ids look like sentences" if 2 * words > len(seen) else ""
         note(
-            f"{file.path}: {len(seen)} documents for {lines} lines, so that hardly any line has a context{looks}: give a "
-            "file with the document of each line"
+            f"{file.path}: {len(seen)} documents for {lines} lines, so that hardly any line has a context{looks}: "
+            "give a file with the document of each line"
         )

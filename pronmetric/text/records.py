@@ -61,14 +61,14 @@ def of_corpus(corpus: Corpus, kind: str, *, size: int) -> Iterator[Record]:
 def record_of(
     value: Any, *, file: str, line: int, with_source: bool | None = False, context_size: int | None = None
 ) -> Record:
-    """The record that a value holds; the arguments as for `text_of`.
+    """The record that a value holds; the arguments as for `text_of`. Without an id, it is its number from 0.
 
     Raises:
-        InputError: as in `text_of`; the id is missing; id or document has a NUL or a lone surrogate.
+        InputError: as in `text_of`; id or document has a NUL or a lone surrogate.
     """
     text = text_of(value, file=file, line=line, with_source=with_source, context_size=context_size)
     entry = Entry(value, file=file, line=line)
-    identity = entry.required("id")
+    identity = value["id"] if "id" in value else line - 1
     entry.printable(text_of_id(identity), "id")
     return Record(identity, text, as_text(entry, "doc"))
 

@@ -45,6 +45,27 @@ def reweigh(folder: Path, change: Callable[[dict[str, torch.Tensor]], object]) -
     save_file(weights, folder / "model.safetensors")
 
 
+def test_weights_of_the_same_shape_but_other_bytes(folder: Path) -> None:
+    before = files.load(folder)
+    assert before.config["weights"] == before.hash
+
+    def swap(weights: dict[str, torch.Tensor]) -> None:
+        one, other = (name for name in weights if name.endswith("attention.self.query.weight"))
+        weights[one], weights[other] = weights[other], weights[one]
+
+    reweigh(folder, swap)
+    with pytest.raises(
+        InputError, match=f"broken checkpoint weights .their hash is [0-9a-f]+, that of .* {before.hash}"
+    ):
+        files.load(folder)
+    rewrite(folder, lambda config: config.pop("weights"))  # as in checkpoints of before
+    after = files.load(folder)
+    assert after.hash != before.hash and after.settings == before.settings
+    rewrite(folder, lambda config: config.update(weights="x"))
+    with pytest.raises(InputError, match="weights=x: expected"):
+        files.load(folder)
+
+
 def retokenize(folder: Path, change: Change) -> None:
     path = folder / "tokenizer.json"
     tokenizer = json.loads(path.read_text(encoding="utf-8"))
