@@ -13,7 +13,7 @@ from pronmetric.checkpoint.locate import CONFIG
 from pronmetric.checkpoint.model_config import FORMAT, KEYS, LARGEST, WITH_PROBABILITIES, Model, Target
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import DECISIONS, ERRORS, PREFERENCE, SCORE
-from pronmetric.pronouns import languages
+from pronmetric.pronouns import languages, tables
 from pronmetric.pronouns.languages import Language
 from pronmetric.text.context import NONE
 
@@ -117,6 +117,20 @@ def caveat(config: Mapping[str, Any]) -> str | None:
     if has_probabilities(config) and not record.get("calibration"):
         return "it is not calibrated: the scores order pronouns, but are no probabilities of being correct"
     return None
+
+
+def unscored_forms(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """The forms of the package's table of the language that a checkpoint does not know, and does not score.
+
+    A checkpoint scores the forms of its training. One of the paper's inventory, or of another table of the language,
+    lacks none.
+    """
+    own, code = set(config["pronouns"]), language_of(config).code
+    if code != languages.ENGLISH.code and code not in tables.codes():
+        return ()
+    table = languages.language(code)
+    of_paper = code == languages.ENGLISH.code and own == set(table.inventory("paper"))
+    return () if of_paper or not own <= set(table.forms) else tuple(form for form in table.forms if form not in own)
 
 
 def trained_in_context(config: Mapping[str, Any]) -> bool:

@@ -17,6 +17,7 @@ from pronmetric.cli.run import (
     load_language,
     note_boundaries,
     note_sources,
+    note_unread_source,
     previous_lines,
 )
 from pronmetric.output import targets
@@ -214,6 +215,7 @@ def _rerank(candidates: Candidates, given: Given, task: RerankFlags, note: outpu
         pairs = zip(lines, (texts[0] for texts in candidates), strict=True)
         note_sources(task.sources, pairs, task.model, note, strict=task.strict)
         sources = sources_of(lines, docs)
+        note_unread_source(task.sources, task.model, note)
     scoring = ScoringRun(task.model, task.out, note)
 
     said = _CONTEXTS[kind].format(previous_lines(size))

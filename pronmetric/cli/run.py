@@ -145,6 +145,11 @@ def load_metric(model: ModelFlags, note: Notes) -> PronounMetric:
     note.begin()
     if (caveat := checkpoint_config.caveat(loaded.config)) is not None:
         note(f"checkpoint {loaded.name}: {caveat}")
+    if forms := checkpoint_config.unscored_forms(loaded.config):
+        note(
+            f"checkpoint {loaded.name} does not know {', '.join(forms)} of the table of pronouns, and does not score "
+            'them: see docs/target-languages.md, "A further form"'
+        )
     return loaded
 
 
@@ -357,13 +362,20 @@ def context_of(
             + "; intervals and tests take segments as units; "
             + ("give --docids" if texts.translations else f"the files of {texts.dataset} name no documents")
         )
-    if texts.sources is not None and not _reads_source(model):
-        why = " with --no-source" if model.no_source else ": the model reads no sources"
-        if model.source_lang is not None:
-            note(f"--source-lang counts missing and surplus pronouns; the source does not affect scores{why}")
-        else:
-            note.detail(f"-s: reports show the source; it does not affect scores{why}")
+    note_unread_source(texts.sources, model, note)
     return kind
+
+
+def note_unread_source(sources: str | None, model: ModelFlags, note: Notes) -> None:
+    """Note that a source that is given (-s, or the language of one) does not affect scores, if so it is."""
+    if (sources is None and model.source_lang is None) or _reads_source(model):
+        return
+    why = " with --no-source" if model.no_source else ": the model reads no sources"
+    if model.source_lang is not None:
+        note(f"--source-lang counts missing and surplus pronouns; the source does not affect scores{why}")
+    else:
+        tell = note.detail if model.no_source else note
+        tell(f"-s: reports show the source; it does not affect scores{why}")
 
 
 def context_scope(documents: bool) -> str:

@@ -15,6 +15,7 @@ from pronmetric.cli.run import (
     choose_context,
     load_config,
     note_boundaries,
+    note_unread_source,
     read_corpus,
     read_records,
 )
@@ -138,6 +139,7 @@ def run(task: SuggestFlags) -> None:
         kind = choose_context(texts.context, config, otherwise, note, needed=texts.speakers is not None)
         records, total = records_file.of_corpus(corpus, kind, size=size), corpus.segments
         note_boundaries(kind, corpus.documents, note)
+        note_unread_source(texts.sources, model, note)
         note.detail(f"context: {kind}")
     scoring = ScoringRun(model, task.out, note)
 

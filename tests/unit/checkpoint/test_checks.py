@@ -22,6 +22,7 @@ from pronmetric.checkpoint.config import DECISION, PAIR_HEAD, TIES
 from pronmetric.checkpoint.model_config import KEYS, Model
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns.finder import FORMS
+from pronmetric.pronouns.languages import ENGLISH
 
 Checkpoints = Callable[..., Path]
 Change = Callable[[dict[str, Any]], object]
@@ -64,6 +65,15 @@ def test_weights_of_the_same_shape_but_other_bytes(folder: Path) -> None:
     rewrite(folder, lambda config: config.update(weights="x"))
     with pytest.raises(InputError, match="weights=x: expected"):
         files.load(folder)
+
+
+def test_forms_of_the_table_that_a_checkpoint_does_not_know(folder: Path) -> None:
+    config = checkpoint_config.read(folder / "config.yaml")
+    assert checkpoint_config.unscored_forms(config) == ()
+    fewer = [form for form in config["pronouns"] if form not in ("she", "itself")]
+    assert checkpoint_config.unscored_forms({**config, "pronouns": fewer}) == ("she", "itself")
+    paper = list(ENGLISH.inventory("paper"))
+    assert checkpoint_config.unscored_forms({**config, "pronouns": paper}) == (), "chosen in training"
 
 
 def retokenize(folder: Path, change: Change) -> None:
