@@ -135,8 +135,8 @@ class Gate:
             return
         decision = self._compared.add(new, old, row.doc)
         if new.no_translation is not None:
-            given = number, row.doc, context, row.texts[0], -inf, (), row.texts[1], ()
-            self._keep(Finding(*given, no_translation=new.no_translation))
+            refused = Finding(number, row.doc, context, row.texts[0], -inf, (), row.texts[1], ())
+            self._keep(refused._replace(no_translation=new.no_translation))
         elif decision.better == B and decision.difference is not None:
             given = number, row.doc, context, row.texts[0], decision.difference
             by_gaps = self._limits.by == ERRORS
