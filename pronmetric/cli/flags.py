@@ -107,7 +107,7 @@ def source_lang_flag(group: str | None = None) -> Any:
 
 def strict_flag(group: str | None = None) -> Any:
     """The flag --strict."""
-    what = "texts do not look like their language, or a source cannot be right"
+    what = "texts do not look like their language, or a source or reference cannot be right"
     return switch(group=group, help=f"an error instead of a note where {what}")
 
 
@@ -167,7 +167,10 @@ class TextFlags(Flags):
         help="source: shown in reports; affects scores if the model reads sources or has a reader of them",
     )
     source_lang: str | None = source_lang_flag()
-    docids: str | None = flag(metavar="FILE", help="one document id per line; context never crosses documents")
+    docids: str | None = flag(
+        metavar="FILE",
+        help="one document id per line, or `blank`: blank lines end documents; context never crosses documents",
+    )
     speakers: str | None = flag(
         metavar="FILE",
         help="who says each line, an empty line where that is not known; the model reads the names before the lines",
