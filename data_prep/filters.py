@@ -15,6 +15,7 @@ from typing import NamedTuple
 from pronmetric.errors import InputError
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Document, Pair
+from pronmetric.text import numbers
 from pronmetric.text.context import Source, SourceHistory, Text, join
 from pronmetric.text.lines import read_lines
 
@@ -91,8 +92,8 @@ def _agreed(path: Path, min_agreement: float) -> frozenset[tuple[str, str]]:
     for number, line in enumerate(lines[1:], start=2):
         fields = line.split("\t")
         try:
-            ref_form, hyp_form, entry, agreement = *fields[:3], float(fields[3])
-            ref, tie, sys = (int(field) for field in fields[4:])
+            ref_form, hyp_form, entry, agreement = *fields[:3], numbers.real(fields[3])
+            ref, tie, sys = map(numbers.whole, fields[4:])
         except (ValueError, IndexError):
             raise InputError(
                 f"expected {len(_COLUMNS)} columns as in the first line, came {line!r}", file=path, line=number

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from data_prep.filters import GRAMMAR, NONE
 from data_prep.manifest import NAME as MANIFEST
@@ -17,6 +17,7 @@ from pronmetric import settings
 from pronmetric.errors import InputError
 from pronmetric.pronouns.languages import Language, language
 from pronmetric.settings import Count, CountOrNone, Record, Seed, Share, Text
+from pronmetric.text.language_codes import CODE, bare
 
 STAGES = ".stages"
 LANGUAGE = "language"  # in the manifest: the record of a target language other than English
@@ -27,9 +28,14 @@ def _several(value: object) -> object:
     return [value] if isinstance(value, str | int) and not isinstance(value, bool) else value
 
 
+def _code(target: str) -> str:
+    """The bare code of a language; a user's table as it is."""
+    return target if target.endswith(".tsv") else bare(target)
+
+
 ONE = BeforeValidator(_several)
 Years = Annotated[list[Annotated[int, Field(ge=6, le=99)] | Annotated[int, Field(ge=2006, le=2099)]], ONE]
-Pairs = Annotated[list[Annotated[str, Field(pattern="^[a-z]{2,3}-[a-z]{2,3}$", examples=["de-en"])]], ONE]
+Pairs = Annotated[list[Annotated[str, Field(pattern=f"^{CODE}-{{1,3}}{CODE}$", examples=["de-en"])]], ONE]
 Names = Annotated[list[Text], ONE]
 
 
@@ -44,7 +50,7 @@ class Data(Record):
     years: Years | None
     pairs: Pairs | None
     exclude: Names
-    target: Text
+    target: Annotated[Text, AfterValidator(_code)]
 
 
 class Learned(Record):

@@ -16,10 +16,11 @@ from tqdm import tqdm
 
 from pronmetric.alignment.counts import files as source_files
 from pronmetric.alignment.counts.table import CountTable
-from pronmetric.alignment.parallel import check_sources, given_pairs
+from pronmetric.alignment.parallel import check_references, check_sources, given_pairs, reference_pairs
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.config import (
     PAIR_HEAD,
+    context_limit,
     decision_of,
     finds_missing,
     has_pair_head,
@@ -44,7 +45,7 @@ from pronmetric.scoring.comparison import (
 )
 from pronmetric.scoring.inference import Inference, PronounAttention
 from pronmetric.scoring.missing import count_by_reference
-from pronmetric.scoring.score import SPEAKERS, Counts, PronounScore, SegmentScore, tally_segments
+from pronmetric.scoring.score import SPEAKERS, Counts, PronounScore, SegmentScore, SystemScore, tally_segments
 from pronmetric.signature import Signature
 from pronmetric.text import corpus as corpora
 from pronmetric.text.columns import check_records, type_of, values_of
@@ -215,6 +216,11 @@ class PronounMetric:
         """The number of context sentences in training."""
         return int(self.config["context_size"])
 
+    @property
+    def context_limit(self) -> int | None:
+        """The number of sentences of a given context that are read, the last ones; None: all."""
+        return context_limit(self.config)
+
     def signature(
         self,
         *,
@@ -264,7 +270,9 @@ class PronounMetric:
         """Score records `{"text": str, "context": [previous sentences]}`, the output of one system.
 
         Args:
-            records: texts; `context` is optional. `source` (str), with the optional `source_context` (previous source
+            records: texts; `context` is optional. Of its sentences the last `context_limit` are read, as many as in
+                training; `counts.shortened` of the prediction has how many texts lost some, and a warning says it.
+                `source` (str), with the optional `source_context` (previous source
                 sentences), affects scores if the checkpoint has a reader of sources, and is required if the metric has
                 a source language. `speaker` (who says the text) and `context_speakers` (of each sentence of `context`)
                 are optional; the model reads their names before the text and the sentences. Other fields do not affect
@@ -286,10 +294,12 @@ class PronounMetric:
         texts = self._texts(records)
         batch_size, docs = _checked_batch_size(batch_size), _checked_docs(docs, len(texts))
         self._warn_of_sources("records", given_pairs(texts))
+        self._warn_of_contexts(texts)
         counts = Counts()
         with tqdm(total=len(texts), unit=" texts", disable=not progress) as bar:
             segments = tuple(self.stream(texts, batch_size=batch_size, counts=counts, advance=bar.update))
         system = tally_segments(segments, docs).score()
+        _warn_of_no_translations({"records": system}, "record")
         units = (None,) * len(texts) if docs is None else tuple(docs)
         return Prediction(segments, system, counts, self.signature(counts=counts), tuple(texts), units)
 
@@ -312,7 +322,8 @@ class PronounMetric:
             translation: the file, plain or gzip.
             reference: one or more references, used as context; with several, scores are the means over them.
             source: the source, which affects scores if the checkpoint has a reader of sources.
-            docids: the document of each line; without it all lines are one document.
+            docids: a file with the document of each line, or "blank": lines that are blank in all files end documents;
+                without it all lines are one document.
             speakers: who says each line, an empty line where that is not known; the model reads the names.
             resegment: lines are cut into sentences, and these aligned with those of the reference or source, as by
                 `pronmetric score --resegment`.
@@ -327,6 +338,7 @@ class PronounMetric:
         """
         corpus = _read_files([translation], reference, source, docids, speakers, resegment)
         self._warn_of_sources(str(source), ((row.source, row.texts[0]) for row in corpus.rows()))
+        _warn_of_references(corpus)
         return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
 
     def corpus_score(
@@ -352,6 +364,7 @@ class PronounMetric:
         """
         hypotheses = values_of(hypotheses, name="hypotheses")
         corpus = corpora.of_lines(hypotheses, references, _checked_docs(docs, len(hypotheses)), speakers)
+        _warn_of_references(corpus)
         return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
 
     def _score_corpus(
@@ -368,6 +381,7 @@ class PronounMetric:
         docs = tuple(one.row.doc for one in scored)
         texts = tuple(Text(one.contexts[0][0], one.row.texts[0], one.row.evidence, one.row.speaker) for one in scored)
         system = tally_segments(segments, docs).score()
+        _warn_of_no_translations({corpus.systems[0]: system}, "line", stacklevel=4)
         signature = self._corpus_signature(corpus, kind, counts)
         return Prediction(segments, system, counts, signature, texts, docs, corpus.systems[0])
 
@@ -438,6 +452,7 @@ class PronounMetric:
         seed = _seed(seed)
         self._warn_of_sources("records of a", given_pairs(left))
         self._warn_of_sources("records of b", given_pairs(right))
+        self._warn_of_contexts([*left, *right])
         units: Sequence[Hashable] = [None] * len(left) if docs is None else docs
         sourced = any(text.source is not None for text in (*left, *right))
         compared, counts = self._comparison(by, tie, sourced=sourced), Counts()
@@ -454,8 +469,9 @@ class PronounMetric:
         signature = self.signature(context=context, seed=seed, counts=counts).plus(
             by=compared.by, tie=f"{compared.tie:g}"
         )
-        both = tuple((x.text, y.text) for x, y in pairs)
-        return Comparison(decisions, compared.outcome(seed=seed), counts, signature, both, tuple(units))
+        both, outcome = tuple((x.text, y.text) for x, y in pairs), compared.outcome(seed=seed)
+        _warn_of_no_translations({"records of a": outcome.a, "records of b": outcome.b}, "record")
+        return Comparison(decisions, outcome, counts, signature, both, tuple(units))
 
     def compare_files(
         self,
@@ -484,6 +500,7 @@ class PronounMetric:
         """
         corpus = _read_files([a, b], reference, source, docids, speakers, resegment)
         self._warn_of_sources(str(source), ((row.source, row.texts[0]) for row in corpus.rows()))
+        _warn_of_references(corpus)
         kind, batch_size, seed = self._kind(corpus, context, CROSSED), _checked_batch_size(batch_size), _seed(seed)
         compared, counts = self._comparison(by, tie, sourced=corpus.has_source), Counts()
         decisions, texts, docs = [], [], []
@@ -497,6 +514,7 @@ class PronounMetric:
             by=compared.by, tie=f"{compared.tie:g}"
         )
         outcome, names = compared.outcome(seed=seed), (corpus.systems[0], corpus.systems[1])
+        _warn_of_no_translations({names[0]: outcome.a, names[1]: outcome.b}, "line")
         return Comparison(tuple(decisions), outcome, counts, signature, tuple(texts), tuple(docs), names)
 
     def _comparison(self, by: str | None, tie: float | Literal["auto"], *, sourced: bool) -> PairwiseComparison:
@@ -523,10 +541,19 @@ class PronounMetric:
                 f"the metric was loaded on {place}; choose there: PronounMetric.from_pretrained(gpus={gpus})"
             )
 
+    def _warn_of_contexts(self, texts: Sequence[Text]) -> None:
+        """Warn of texts that were given more sentences of context than are read."""
+        if number := sum(text.left_out > 0 for text in texts):
+            warnings.warn(
+                f"{number} of {len(texts)} texts have more sentences of context than the {self.context_limit} that the "
+                "model was trained on: the last ones are read",
+                stacklevel=3,
+            )
+
     def _texts(self, records: Iterable[Mapping[str, Any]]) -> list[Text]:
         check_records(records)
         return [
-            text_of(record, file="record", line=number, with_source=self.with_source)
+            text_of(record, file="record", line=number, with_source=self.with_source, context_size=self.context_limit)
             for number, record in enumerate(records, start=1)
         ]
 
@@ -622,6 +649,18 @@ class PronounMetric:
         finished since the last call.
         """
         return self.inference.attention(texts, batch_size=_checked_batch_size(batch_size), advance=advance)
+
+
+def _warn_of_references(corpus: Corpus) -> None:
+    """Warn of references whose lines do not belong to those of the text."""
+    check_references(reference_pairs(corpus), lambda said: warnings.warn(said, stacklevel=5), strict=False)
+
+
+def _warn_of_no_translations(systems: Mapping[str, SystemScore], unit: str, *, stacklevel: int = 3) -> None:
+    """Warn of systems of which segments are no translation; stacklevel: of the caller of the public method."""
+    for name, score in systems.items():
+        if said := score.no_translation_note(unit):
+            warnings.warn(f"{name}: {said}", stacklevel=stacklevel)
 
 
 def _load_again(

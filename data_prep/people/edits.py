@@ -2,13 +2,13 @@
 
 The words of the two texts are compared (`difflib`, case ignored). A changed phrase of at most `LONGEST` words on each
 side is a change of its pronouns: those that stand on one side alone are paired in order; a pair is a replaced pronoun,
-the rest are deleted or inserted ones, if the phrase has no other words than articles. A longer phrase, and one in which
-other words come or go with an unpaired pronoun, was rewritten, and says nothing about its pronouns.
+the rest are deleted or inserted ones, if the phrase has no other words, or an article in place of a determiner. A
+longer phrase, and one in which other words come or go with an unpaired pronoun, was rewritten, and says nothing about
+its pronouns. Another inflection of a pronoun (German seine, seinen) is no change of it.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -16,9 +16,9 @@ from difflib import SequenceMatcher
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.languages import Language
 from pronmetric.text.words import Word
+from pronmetric.text.writing import is_unspaced
 
 LONGEST = 3
-_ARTICLES = frozenset({"the", "a", "an"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,7 @@ def compare(text: str, edited: str, language: Language) -> Edits:
         {o.word: o for o in language.find(each, split)} for each, split in zip((text, edited), words, strict=True)
     )
     lower = [[word.text.lower() for word in split] for split in words]
+    longest = language.writing.tokens(LONGEST)
     corrections: dict[int, str] = {}
     insertions: list[tuple[int, str]] = []
     unjudged: list[tuple[int, int]] = []
@@ -51,22 +52,28 @@ def compare(text: str, edited: str, language: Language) -> Edits:
         if tag == "equal":
             continue
         start, end = _span(words[0], i, j, text)
-        if max(j - i, m - k) > LONGEST:
+        if max(j - i, m - k) > longest:
             unjudged.append((start, end))
             continue
         gone, new = _changed(
             [pronouns[0][n] for n in range(i, j) if n in pronouns[0]],
             [pronouns[1][n] for n in range(k, m) if n in pronouns[1]],
+            language,
         )
         if not gone and not new:
             continue
-        phrase_words = (words[0][i:j], words[1][k:m])
-        if len(gone) != len(new) and not all(_has_no_other_word(each, language) for each in phrase_words):
+        phrases = words[0][i:j], words[1][k:m]
+        unpaired = gone[len(new) :], new[len(gone) :]
+        if any(unpaired) and not (
+            _has_no_other_word(phrases[0], unpaired[1], words[1], language)
+            and _has_no_other_word(phrases[1], unpaired[0], words[0], language)
+        ):
             unjudged.append((start, end))
             continue
         for number, each in enumerate(gone):
             corrections[each.start] = new[number].form if number < len(new) else ""
-        insertions += [(start, each.form) for each in new[len(gone) :]]
+        place = _span(words[0], gone[-1].word + 1, gone[-1].word + 1, text)[0] if gone else start
+        insertions += [(place, each.form) for each in new[len(gone) :]]
         if i == j or k == m:  # with a word beside it, for the space and the capital
             if i and words[0][i - 1].start >= done:
                 i, k = i - 1, k - 1
@@ -82,31 +89,39 @@ def compare(text: str, edited: str, language: Language) -> Edits:
     return Edits(corrections, tuple(insertions), tuple(unjudged), "".join(mended))
 
 
-def _has_no_other_word(words: Sequence[Word], language: Language) -> bool:
-    """Whether a phrase has pronouns, articles and punctuation alone."""
-    lower = [word.text.lower() for word in words if any(map(str.isalnum, word.text))]
-    return all(each in language.forms or each in _ARTICLES for each in lower)
+def _has_no_other_word(
+    phrase: Sequence[Word], unpaired: Sequence[Occurrence], others: Sequence[Word], language: Language
+) -> bool:
+    """Whether a phrase has pronouns, articles and punctuation alone.
+
+    unpaired: the pronouns among the words `others` of the other text to which none of the phrase corresponds. Unless
+    they are determiners, an article in the phrase may be a pronoun in their place (German die for sie).
+    """
+    determiners = all(
+        any(place.endswith("determiner") for place in language.places(others, each.word)) for each in unpaired
+    )
+    allowed = {*language.forms, *(language.articles if determiners else ())}
+    return all(word.text.lower() in allowed for word in phrase if any(map(str.isalnum, word.text)))
 
 
 def _apart(before: str, part: str) -> str:
-    """A part of a text as it follows what is before it, with a blank between two words."""
-    return f" {part}" if before[-1:].isalnum() and part[:1].isalnum() else part
+    """A part of a text as it follows what is before it, with a blank between two words of a script that has blanks."""
+    two = before[-1:] + part[:1]
+    return f" {part}" if len(two) == 2 and all(map(str.isalnum, two)) and not is_unspaced(two) else part
 
 
-def _changed(before: Sequence[Occurrence], after: Sequence[Occurrence]) -> tuple[list[Occurrence], list[Occurrence]]:
-    """The pronouns of two phrases without those that both have."""
-    shared = Counter(o.form for o in before) & Counter(o.form for o in after)
-    return _without(before, shared), _without(after, shared)
-
-
-def _without(pronouns: Sequence[Occurrence], shared: Counter[str]) -> list[Occurrence]:
-    left, kept = shared.copy(), []
-    for each in pronouns:
-        if left[each.form]:
-            left[each.form] -= 1
-        else:
-            kept.append(each)
-    return kept
+def _changed(
+    before: Sequence[Occurrence], after: Sequence[Occurrence], language: Language
+) -> tuple[list[Occurrence], list[Occurrence]]:
+    """The pronouns of two phrases without those that both have, also in another inflection."""
+    gone, new = list(before), list(after)
+    for alike in (str.__eq__, language.same):
+        for each in tuple(gone):
+            other = next((one for one in new if alike(each.form, one.form)), None)
+            if other is not None:
+                gone.remove(each)
+                new.remove(other)
+    return gone, new
 
 
 def _span(words: Sequence[Word], i: int, j: int, text: str) -> tuple[int, int]:

@@ -9,32 +9,31 @@
   documents: `user_id`, `item`, a list of segments with `item_id`, `src` and `tgt` by system, and `annotation`, a list
   with `error_spans` by system (github.com/wmt-conference/wmt26-general-mt, github.com/zouharvi/pearmut).
 
-The spans have inclusive ends; one outside of the text stands for missing words, whose place is not known. Scores are
-not read. Of several annotations of a translation by one annotator the last one counts.
+HTML tags of WMT26's texts are blanks. The spans have inclusive ends; one outside of the text stands for missing words,
+whose place is not known. Scores are not read. Of several annotations of a translation by one annotator the last one
+counts.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pronmetric.errors import InputError
-from pronmetric.lab.human.esa import CODES
+from data_prep.wmt.blocks import without_tags
+from pronmetric.lab.human import contrastive_esa
+from pronmetric.lab.human.contrastive_esa import REPEATED
 from pronmetric.lab.human.mqm import OMISSION, WEIGHTS, Error, Judgement
-from pronmetric.text import entry, strict_json
+from pronmetric.text import entry, language_codes, numbers, strict_json
 from pronmetric.text.entry import Entry
 from pronmetric.text.lines import iter_lines
 
 SUFFIXES = (".jsonl", ".json")
 _ANNOTATION, _SEGMENT = ("langs", "esa_spans"), ("doc_id", "scores", "tgt_text")
-_FIELD, _PART = "_#_", "_###_"
+_FIELD = "_#_"
 _ERRORS = re.compile(r"errors([0-9]*)")
-_RESET = "__RESET__"
-_FIX = "expected ESA as WMT publishes it"
-CONTROL, REPEATED = "annotations of tutorials and attention checks", "annotations that a later one replaces"
 UNCLEAR = "errors without a severity or a span"
 
 
@@ -59,10 +58,7 @@ def holds(path: Path) -> bool:
         except ValueError:
             return False
         return isinstance(record, dict) and any(set(keys) <= record.keys() for keys in (_ANNOTATION, _SEGMENT))
-    try:
-        return path.suffix == ".json" and _is_contrastive(strict_json.read(path, _FIX))
-    except InputError:
-        return False
+    return path.suffix == ".json" and contrastive_esa.holds(path)
 
 
 def sources(path: Path, target: str) -> list[str]:
@@ -118,7 +114,7 @@ def _annotation(record: Entry, tally: Counter[str]) -> Judgement:
 
 def _segment(record: Entry, tally: Counter[str]) -> Iterator[Judgement]:
     _, *name, number = record.string("doc_id").split(_FIELD)
-    if not name or not number.isdecimal():
+    if not name or not numbers.is_whole(number):
         record.fail(f'"doc_id" must be PAIR{_FIELD}DOMAIN{_FIELD}NAME{_FIELD}NUMBER, got {record.get("doc_id")!r}')
     texts, scores = record.entry("tgt_text"), record.entry("scores")
     for system in scores.record:
@@ -139,65 +135,23 @@ def _segment(record: Entry, tally: Counter[str]) -> Iterator[Judgement]:
 
 
 def _contrastive(path: Path, wanted: Pair | None, tally: Counter[str]) -> Iterator[_Marked]:
-    records = strict_json.read(path, _FIX)
-    if not _is_contrastive(records):
-        raise InputError(f"{_FIX}: an object of language pairs with lists of annotated documents", file=path)
-    for name, documents in records.items():
-        whole = Entry({name: documents}, file=path, cure=_FIX)
-        pair = _pair(whole, name.split()[0])
+    for name, whole in contrastive_esa.read(path):
+        pair = _pair(whole, name)
         if wanted not in (None, pair):
             continue
-        for document in _kept(whole.entries(name), tally):
-            items, said = document.entries("item"), document.entries("annotation")
-            if len(items) != len(said):
-                document.fail(f"{len(said)} annotations of {len(items)} segments; {_FIX}")
-            for place, (item, annotation) in enumerate(zip(items, said, strict=True)):
-                doc, _, number = item.string("item_id").rpartition(_PART)
-                for system in annotation.record:
-                    text = item.entry("tgt").string(system)
-                    judgement = Judgement(
-                        system=system,
-                        doc=doc or number,
-                        seg=int(number) if doc and number.isdecimal() else place,
-                        rater=document.string("user_id"),
-                        text=_line(text),
-                        errors=_errors(annotation.entry(system), "error_spans", text, tally),
-                        source=_line(item.string("src")),
-                    )
-                    yield _Marked(pair, judgement)
-
-
-def _kept(documents: Iterable[Entry], tally: Counter[str]) -> list[Entry]:
-    """The documents without those that their annotator did again, and without tutorials and attention checks."""
-    by_annotator: dict[str, list[Entry]] = {}
-    for document in documents:
-        own = by_annotator.setdefault(document.string("user_id"), [])
-        if document.get("annotation") == _RESET:
-            tally[REPEATED] += len(own)
-            own.clear()
-        elif any(
-            "item_id" not in item.record or _is_control(item.string("item_id")) for item in document.entries("item")
-        ):
-            tally[CONTROL] += 1
-        else:
-            own.append(document)
-    return [document for own in by_annotator.values() for document in own]
-
-
-def _is_control(identity: str) -> bool:
-    return identity.startswith("attention_check") or f"{_FIELD}tutorial{_FIELD}" in identity
-
-
-def _is_contrastive(value: Any) -> bool:
-    return (
-        isinstance(value, Mapping)
-        and any(value.values())
-        and all(
-            isinstance(documents, list)
-            and all(isinstance(one, Mapping) and {"item", "annotation", "user_id"} <= one.keys() for one in documents)
-            for documents in value.values()
-        )
-    )
+        for one in contrastive_esa.segments(whole, tally):
+            for system in one.said.record:
+                text = without_tags(one.item.entry("tgt").string(system))
+                judgement = Judgement(
+                    system=system,
+                    doc=one.doc,
+                    seg=one.number,
+                    rater=one.annotator,
+                    text=_line(text),
+                    errors=_errors(one.said.entry(system), "error_spans", text, tally),
+                    source=_line(without_tags(one.item.string("src"))),
+                )
+                yield _Marked(pair, judgement)
 
 
 def _errors(record: Entry, key: str, text: str, tally: Counter[str]) -> tuple[Error, ...]:
@@ -218,11 +172,10 @@ def _errors(record: Entry, key: str, text: str, tally: Counter[str]) -> tuple[Er
 
 def _pair(record: Entry, name: str) -> Pair:
     """The codes of a language pair such as en-de, cs-de_DE or ces_Latn---deu_Latn, without scripts and countries."""
-    codes = [code.partition("_")[0] for code in re.split("-+", name)]
-    if len(codes) != 2 or not all(codes):
+    pair = language_codes.pair(name)
+    if pair is None:
         record.fail(f"expected a language pair such as cs-de_DE, got {name[:40]!r}")
-    source, target = (CODES.get(code, code) for code in codes)
-    return source, target
+    return pair
 
 
 def _line(text: str) -> str:

@@ -2,11 +2,7 @@
 
 - Marot TSV: as `pronmetric.lab.human.mqm` reads it. Raters of WMT20 put corrections into the text, and marked them or
   the words before them; such errors are carried over to the system's text, see `carry`.
-- TSV of the WMT shared task on quality estimation, without a header: system, document, segment, rater, source, target,
-  starts and ends of the marked spans (half-open offsets, -1 for a text without errors), severities; those of a text are
-  separated by spaces (github.com/WMT-QE-Task/wmt-qe-2023-data). Where the name of a document has a space, the file has
-  a tab instead and lacks the rater; a row whose name has two lacks the segment too, and
-  is left out.
+- TSV of the WMT shared task on quality estimation, see `wmt_qe`.
 - JSON of MQM of medical abstracts: a list of segments with `target_errors`, whose spans have inclusive ends
   (github.com/amazon-science/bio-mqm-dataset).
 """
@@ -19,14 +15,14 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
+from data_prep.people import wmt_qe
 from pronmetric.errors import InputError
 from pronmetric.lab.human import mqm
-from pronmetric.lab.human.mqm import NO_ERROR, OMISSION, WEIGHTS, Error, Insertion, Judgement
+from pronmetric.lab.human.mqm import OMISSION, WEIGHTS, Error, Insertion, Judgement
 from pronmetric.text import strict_json
 from pronmetric.text.lines import read_lines
 from pronmetric.text.words import Word, words
 
-_QE_COLUMNS = 9
 _JSON_KEYS = ("DOC_ID", "SEG_ID", "MT_Engine", "source", "target", "target_errors")
 _FIX = "expected a file as its owners publish it"
 
@@ -42,7 +38,7 @@ def read(path: Path, tally: Counter[str]) -> list[Judgement]:
     first = next(iter(read_lines(path)), "")
     if "severity" in first.split("\t"):
         return mqm.read(path, tally=tally, carry=carry)
-    return list(_qe_lines(path, tally))
+    return list(wmt_qe.read(path, tally))
 
 
 def carry(error: Error, marked: str, text: str) -> Error | None:
@@ -93,35 +89,6 @@ def _copied(lower: list[list[str]], inside: list[int], place: int) -> range | No
         if begin >= 0 and lower[1][begin : begin + size] == own:
             return range(begin, begin + size)
     return None
-
-
-def _qe_lines(path: Path, tally: Counter[str]) -> Iterator[Judgement]:
-    for number, line in enumerate(read_lines(path), start=1):
-        fields = line.split("\t")
-        if len(fields) != _QE_COLUMNS:
-            message = f"{len(fields)} fields, expected {_QE_COLUMNS}: a header of MQM annotations, or no header and "
-            raise InputError(message + "spans as offsets", file=path, line=number)
-        system, doc, segment, rater, source, target, starts, ends, severities = fields
-        if rater.isdecimal() and not segment.isdecimal():
-            doc, segment, rater = f"{doc} {segment}", rater, "rater"
-        elif not segment.isdecimal():
-            tally["rows without a segment"] += 1
-            continue
-        try:
-            offsets = [tuple(map(int, pair)) for pair in zip(starts.split(), ends.split(), strict=True)]
-            levels = severities.split()
-            errors = tuple(
-                Error("", level, ((start, end),))
-                for (start, end), level in zip(offsets, levels, strict=True)
-                if level != NO_ERROR and start >= 0
-            )
-            place = int(segment)
-        except ValueError:
-            message = "expected a segment number, and as many starts as ends and severities of spans"
-            raise InputError(message, file=path, line=number) from None
-        if unknown := {error.severity for error in errors} - WEIGHTS.keys():
-            raise InputError(f"unknown severity {min(unknown)!r}", file=path, line=number)
-        yield Judgement(system, doc, place, rater, target, errors, source)
 
 
 def _segments(path: Path, tally: Counter[str]) -> Iterator[Judgement]:

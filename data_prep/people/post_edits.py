@@ -1,7 +1,8 @@
 """Machine translations and their human post-edits, a line each: PART.src, PART.mt, PART.pe of a folder LANG-en.
 
-Published files are tokenised: spaces stand around punctuation and before clitics. These are removed by sacremoses, so
-that the texts look like those that a metric scores (mlqe-pe, Fomicheva et al. 2022; github.com/sheffieldnlp/mlqe-pe).
+Published files are tokenised: spaces stand around punctuation and before clitics, in scripts without blanks also
+between words. These are removed, mostly by sacremoses, so that the texts look like those that a metric scores (mlqe-pe,
+Fomicheva et al. 2022; github.com/sheffieldnlp/mlqe-pe).
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from pronmetric.errors import InputError, MissingExtra
 from pronmetric.pronouns.languages import Language
 from pronmetric.schema import JudgedGap, JudgedPronoun, JudgedText
 from pronmetric.text.lines import read_lines
+from pronmetric.text.writing import UNSPACED_LETTERS, is_unspaced
 
 EDITS, SYSTEM, EDITOR = "edits", "mt", "editor"
 SUFFIXES = (".src", ".mt", ".pe")
+_UNSPACED = f"[{UNSPACED_LETTERS}\u3001-\u303f\uff01-\uff0f\uff1a-\uff20]"  # with the punctuation of their scripts
+_BESIDE_UNSPACED = re.compile(rf" +(?={_UNSPACED})|(?<={_UNSPACED}) +")
 _SPLIT_CLITIC = re.compile(r"(?<=\w) (?=(?:['\u2019](?:s|re|ve|ll|d|m|t)|n['\u2019]t)\b)", re.IGNORECASE)
 
 
@@ -71,4 +75,13 @@ def _joiner(code: str) -> Callable[[str], str]:
     except ImportError:
         raise MissingExtra("sacremoses", "train", "post-edits in data.people") from None
     moses = MosesDetokenizer(lang=code)
-    return lambda text: _SPLIT_CLITIC.sub("", moses.detokenize(text.split()))
+
+    def joined(text: str) -> str:
+        plain = _SPLIT_CLITIC.sub("", moses.detokenize(text.split()))
+        return (
+            _BESIDE_UNSPACED.sub("", plain)
+            if 4 * sum(map(is_unspaced, plain)) > sum(map(str.isalnum, plain))
+            else plain
+        )
+
+    return joined

@@ -19,7 +19,9 @@ from data_prep.splits import DEVELOPMENT, TEST, TRAIN, draw
 from pronmetric.errors import InputError
 from pronmetric.pronouns.languages import Language
 from pronmetric.schema import JudgedText
+from pronmetric.text import language_codes
 
+_PAIR = re.compile(rf"(?<![A-Za-z]){language_codes.CODE}-{{1,3}}{language_codes.CODE}(?![A-Za-z])")
 PARTS = {"train": TRAIN, "dev": DEVELOPMENT, "test": TEST}
 """Names of published parts of post-edits, and their splits."""
 
@@ -132,7 +134,10 @@ def source_of(path: Path, target: str) -> str | None:
 
 
 def _source(name: str, target: str) -> str | None:
-    """The source language in a name such as mqm_newstest2020_zhen, 2021_zh-en_processed, de2en."""
+    """The source language in a name such as mqm_newstest2020_zhen, 2021_zh-en_processed, de2en, ces_Latn-eng_Latn."""
+    for codes in map(language_codes.pair, _PAIR.findall(name)):
+        if codes is not None and codes[1] == target:
+            return codes[0]
     match = re.search(rf"(?<![a-z])([a-z]{{2,3}})[-2]?{target}(?![a-z])", name)
     return match[1] if match else None
 

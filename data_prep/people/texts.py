@@ -43,7 +43,7 @@ def judged_texts(
                 put = [
                     (place, o.form)
                     for place, words in error.inserted
-                    if len(language.words(words)) <= LONGEST
+                    if len(language.words(words)) <= language.writing.tokens(LONGEST)
                     for o in language.find(words)
                 ]
                 if len(put) == 1 and len(touched) == 1 and touched[0].form != put[0][1]:
@@ -78,5 +78,6 @@ def _touched(
     """The pronouns that an error marks."""
     if not error.weight or error.category.lower().replace("_", " ").startswith(OTHER_CATEGORIES):
         return ()
-    spans = [(a, b) for a, b in error.spans if sum(w.text[0].isalnum() for w in language.words(text[a:b])) <= longest]
+    most = language.writing.tokens(longest)
+    spans = [(a, b) for a, b in error.spans if sum(w.text[0].isalnum() for w in language.words(text[a:b])) <= most]
     return tuple(o for o in pronouns if any(a < o.end and o.start < b for a, b in spans))

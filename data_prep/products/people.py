@@ -11,7 +11,7 @@ from data_prep.products.work import Counts, Product, Unique, Work
 from data_prep.splits import DEVELOPMENT, TEST, TRAIN, Copies
 from data_prep.survey import long_enough
 from pronmetric.data import arrow
-from pronmetric.lab.human.mqm import is_reference
+from pronmetric.lab.human.mqm import ESCAPED, READ_ESCAPED, is_reference
 from pronmetric.schema import JudgedText
 
 SPLITS = {TRAIN: "people_train", DEVELOPMENT: "people_development", TEST: "people_test"}
@@ -54,7 +54,8 @@ def _read(work: Work, one: PeopleSet) -> Iterator[JudgedText]:
         context_size=settings.context.size, longest=settings.people.longest, language=settings.language, tally=tally
     )
     for what, count in sorted(tally.items()):
-        work.reporter.note(f"{one.id(settings.language.code)}: {count} {what.replace('_', ' ')}, left out")
+        told = READ_ESCAPED if what == ESCAPED else f"{what.replace('_', ' ')}, left out"
+        work.reporter.note(f"{one.id(settings.language.code)}: {count} {told}")
 
 
 def _copies(

@@ -161,18 +161,19 @@ def item(
 def _replaced(document: Document, number: int, t: int, rule: Rule, other: Rule) -> dict[int, str]:
     """The words of the contrastive sentence that differ: the pronoun, and possessives of its chain."""
     tokens = document.pairs[number].target.tokens
-    changed = {t: _cased(other.pronoun, tokens[t].form)}
+    changed = {t: cased(other.pronoun, tokens[t].form)}
     if rule.possessive == other.possessive:
         return changed
     for place in chain_of(document.target, number, t):
         at = place.mention.start
         if at != t and _is_word(place, number, at) and tokens[at].form.lower().startswith(rule.possessive):
             form = tokens[at].form
-            changed[at] = _cased(other.possessive + form.lower().removeprefix(rule.possessive), form)
+            changed[at] = cased(other.possessive + form.lower().removeprefix(rule.possessive), form)
     return changed
 
 
-def _cased(form: str, like: str) -> str:
+def cased(form: str, like: str) -> str:
+    """A form with a capital if `like` has one."""
     return form.capitalize() if like[:1].isupper() else form
 
 

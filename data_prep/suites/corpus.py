@@ -152,6 +152,11 @@ def read_testset(testset: TestSet) -> list[Row]:
     ]
 
 
+def swapped(rows: Iterable[Row]) -> list[Row]:
+    """Rows with source and target in each other's place."""
+    return [Row(row.doc, row.target, row.source) for row in rows]
+
+
 def from_text(rows: Sequence[Row], *, source: str, target: str) -> list[Document]:
     """The documents of rows in two languages, split into words and aligned by an aligner trained on the rows."""
     sides = [(split(row.source, source), split(row.target, target)) for row in rows]

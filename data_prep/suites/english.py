@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from data_prep.fidelity import frames
 from data_prep.fidelity.frames import PRONOUNS
@@ -25,11 +25,12 @@ from data_prep.suites.corpus import Document, Place, pronouns
 from pronmetric.alignment.counterparts import expletive
 from pronmetric.alignment.parsed import Aligned
 from pronmetric.errors import InputError
+from pronmetric.pronouns.closed_class import closed_class
 from pronmetric.pronouns.corrupt import match_case
 from pronmetric.pronouns.finder import THIRD_PERSON, Occurrence
 from pronmetric.pronouns.slots import slot
 from pronmetric.pronouns.tables import rows
-from pronmetric.text.conllu import Mention
+from pronmetric.text.conllu import Mention, Token
 from pronmetric.text.words import Word, rule_word
 
 GENDERS = {"he": "Masc", "she": "Fem", "it": "Neut", "they": "Plur"}
@@ -40,7 +41,30 @@ BY = "antecedent by"
 BOTH, OF_SOURCE, OF_TARGET = "chains of both sides", "chains of the source", "chains of the target"
 AGREEMENT = "agreement of number and gender"
 _OPENS = frozenset('.!?:"\u00bb\u00ab\u201e\u201c\u201d\u2013-(')
-Allowed = Mapping[str, tuple[str, ...]]
+_FLOATING = frozenset({"all", "both", "each"})
+_LOOKS = frozenset("look looks looked looking sound sounds sounded feel feels felt".split())
+_STATES = frozenset(
+    "help helps bother bothers matter matters hurt hurts surprise surprises".split()
+)  # that, as long as
+_THAT = frozenset("that if when as whether because".split())
+_CLAUSE = frozenset("there if though i you he she it we they this that".split())
+
+
+class Source(NamedTuple):
+    """A source language.
+
+    allowed: the English pronouns that each pronoun can stand for. capital: whether nouns have one. not_after: articles
+    that no antecedent of a pronoun has.
+    """
+
+    allowed: Mapping[str, tuple[str, ...]]
+    code: str
+    capital: bool
+    not_after: Mapping[str, frozenset[str]]
+
+
+NO_SOURCE = Source({}, "", False, {})
+"""Of documents that are English alone."""
 
 
 def languages() -> tuple[str, ...]:
@@ -52,17 +76,22 @@ def _rules() -> list[dict[str, str]]:
     return rows("tables/contrast.en.tsv", __package__)
 
 
-def source_pronouns(code: str) -> Allowed:
-    """The English pronouns that each pronoun of a source language can stand for.
+def source_pronouns(code: str) -> Source:
+    """What the rules say of a source language.
 
     Raises:
         InputError: there are no rules for the language.
     """
     if code not in languages():
         raise InputError(f"`source_language={code}`: into English there are rules for {', '.join(languages())}")
-    return {
-        form: tuple(r["pronouns"].split()) for r in _rules() if r["language"] == code for form in r["forms"].split()
-    }
+    here = [row for row in _rules() if row["language"] == code]
+    of = {form: row for row in here for form in row["forms"].split()}
+    return Source(
+        {form: tuple(row["pronouns"].split()) for form, row in of.items()},
+        code,
+        here[0]["nouns"] == "capital",
+        {form: frozenset(row["not after"].split()) for form, row in of.items()},
+    )
 
 
 @cache
@@ -96,7 +125,7 @@ def _plural(noun: str) -> str:
     return f"{noun}es" if noun.endswith(("s", "sh", "ch", "x", "z")) else f"{noun}s"
 
 
-def items(document: Document, allowed: Allowed, *, writing: Writing, counts: Counter[str]) -> Iterator[dict[str, Any]]:
+def items(document: Document, language: Source, *, writing: Writing, counts: Counter[str]) -> Iterator[dict[str, Any]]:
     """The items of a document in ContraPro's JSON schema, in order; the pronouns of a document without a source too.
 
     `counts` takes "pronouns" (subjects in use), of these "dropped: REASON", and "items".
@@ -108,7 +137,7 @@ def items(document: Document, allowed: Allowed, *, writing: Writing, counts: Cou
                 continue
             counts["pronouns"] += 1
             try:
-                made = _item(document, number, (text, words, found), occurrence, allowed, writing)
+                made = _item(document, number, (text, words, found), occurrence, language, writing)
             except Unclean as why:
                 counts[f"dropped: {why}"] += 1
                 continue
@@ -121,16 +150,16 @@ def _item(
     number: int,
     sentence: tuple[str, Sequence[Word], Sequence[Occurrence]],
     occurrence: Occurrence,
-    allowed: Allowed,
+    language: Source,
     writing: Writing,
 ) -> dict[str, Any]:
     """The item of a pronoun; raises Unclean with the reason why there is none."""
     pair, (_, words, _) = document.pairs[number], sentence
-    if expletive(words, occurrence.word):
+    if expletive(words, occurrence.word) or _is_idiom(words, occurrence):
         raise Unclean("expletive")
-    s, source_form = _source_pronoun(pair, occurrence, allowed)
-    source, target, by = _antecedents(document, number, s, occurrence)
-    can_be = allowed[source_form.lower()] if source_form else ()
+    s, source_form = _source_pronoun(pair, occurrence, language.allowed)
+    source, target, by = _antecedents(document, number, s, occurrence, language)
+    can_be = language.allowed[source_form.lower()] if source_form else ()
     others = [form for form in (can_be if len(can_be) > 1 else GENDERS) if form != occurrence.form]
     errors = []
     for other in others:
@@ -144,7 +173,9 @@ def _item(
     return {**made, "src allows": list(can_be), BY: by}
 
 
-def _source_pronoun(pair: Aligned, occurrence: Occurrence, allowed: Allowed) -> tuple[int | None, str]:
+def _source_pronoun(
+    pair: Aligned, occurrence: Occurrence, allowed: Mapping[str, tuple[str, ...]]
+) -> tuple[int | None, str]:
     """The place and form of the source pronoun; None and "-" where it is dropped, and "" without a source."""
     if not pair.source.tokens:
         return None, ""
@@ -159,14 +190,14 @@ def _source_pronoun(pair: Aligned, occurrence: Occurrence, allowed: Allowed) -> 
     raise Unclean("no source pronoun that stands for it")
 
 
-def _has_any(pair: Aligned, allowed: Allowed) -> bool:
+def _has_any(pair: Aligned, allowed: Mapping[str, tuple[str, ...]]) -> bool:
     """Whether the source sentence has a pronoun without a link, which may be the counterpart."""
     linked = {s for s, _ in pair.links}
     return any(token.form.lower() in allowed and s not in linked for s, token in enumerate(pair.source.tokens))
 
 
 def _antecedents(
-    document: Document, number: int, s: int | None, occurrence: Occurrence
+    document: Document, number: int, s: int | None, occurrence: Occurrence, language: Source
 ) -> tuple[Place | None, Place, str]:
     """The antecedent on the source side, if it is known, and on the target side, and by what they are found."""
     sources, targets = [pair.source for pair in document.pairs], [pair.target for pair in document.pairs]
@@ -188,11 +219,8 @@ def _antecedents(
         return source, target, OF_SOURCE
     if document.source or document.target:
         raise Unclean("not in a coreference chain")
-    target = _agreeing(document, number, occurrence)
-    source = _linked(document, target, to_source=True)
-    if source is None:
-        raise Unclean(contrastive.NOT_ALIGNED)
-    return source, target, AGREEMENT
+    form = "" if s is None else sources[number].tokens[s].form.lower()
+    return *_agreeing(document, number, occurrence, form, language), AGREEMENT
 
 
 def _known(found: Place | str) -> Place:
@@ -210,15 +238,35 @@ def _linked(document: Document, place: Place, *, to_source: bool) -> Place | Non
     return None
 
 
-def _agreeing(document: Document, number: int, occurrence: Occurrence) -> Place:
-    """The nearest earlier noun of the tables that agrees with a pronoun in number and gender."""
+def _agreeing(
+    document: Document, number: int, occurrence: Occurrence, form: str, language: Source
+) -> tuple[Place, Place]:
+    """The nearest earlier noun of the tables that agrees with a pronoun in number and gender, on both sides.
+
+    form: the source pronoun. A word whose source word is no noun, or has an article of another gender, is passed over.
+    """
     for segment in range(number, max(-1, number - REACH - 1), -1):
         tokens = document.pairs[segment].target.tokens
         last = occurrence.word if segment == number else len(tokens)
         for at in range(last - 1, -1, -1):
             if occurrence.form in nouns().get(tokens[at].form.lower(), ()):
-                return Place(segment, Mention(at, at + 1, "", at))
+                target = Place(segment, Mention(at, at + 1, "", at))
+                source = _linked(document, target, to_source=True)
+                if source is None:
+                    raise Unclean(contrastive.NOT_ALIGNED)
+                if _can_be(document.pairs[segment].source.tokens, source.mention.head, form, language):
+                    return source, target
     raise Unclean("no earlier noun that agrees")
+
+
+def _can_be(tokens: Sequence[Token], at: int, form: str, language: Source) -> bool:
+    """Whether a source word can be the antecedent of a source pronoun, by its capital and its article."""
+    form_there, begins = tokens[at].form, at == 0 or tokens[at - 1].form in _OPENS
+    if language.capital and not form_there[:1].isupper():
+        return False
+    if language.capital and begins and form_there.lower() in closed_class(language.code).english:
+        return False
+    return at == 0 or tokens[at - 1].form.lower() not in language.not_after.get(form, ())
 
 
 def _contrast(
@@ -230,7 +278,8 @@ def _contrast(
 ) -> str:
     """The sentence with another pronoun, its verb, and the other pronouns of its chain; raises Unclean."""
     text, words, found = sentence
-    if _is_joined(words, occurrence.word):
+    floats = not _FLOATING.isdisjoint(rule_word(word) for word in words[occurrence.word + 1 : occurrence.word + 4])
+    if _is_joined(words, occurrence.word) or (floats and "they" in (other, occurrence.form)):
         raise Unclean("verb")
     chain = contrastive.chain_of(document.target, number, occurrence.word)
     own = {p.mention.start for p in chain if p.segment == number and p.mention.end == p.mention.start + 1}
@@ -241,6 +290,20 @@ def _contrast(
             edits.append(Edit(one.start, one.end, match_case(text, one.start, one.end, form)))
             edits += agree(words, one, other)
     return apply(text, edits)[0]
+
+
+def _is_idiom(words: Sequence[Word], occurrence: Occurrence) -> bool:
+    """Whether "it" stands for nothing: "it does not look like they won", "it helps that", "how is it going"."""
+    low = [rule_word(word) for word in words]
+    if occurrence.form != "it":
+        return False
+    after = low[occurrence.word + 1 : occurrence.word + 8]
+    looks = next((k for k, word in enumerate(after) if word in _LOOKS), len(after))
+    clause = after[looks + 1 : looks + 2] in (["like"], ["as"]) and not _CLAUSE.isdisjoint(after[looks + 2 : looks + 3])
+    states = next((k for k, word in enumerate(after) if word in _STATES), len(after))
+    clause = clause or not _THAT.isdisjoint(after[states + 1 : states + 4])
+    clause = clause or after[:4] == "remains to be seen".split() or after[:2] in (["is", "about"], ["'s", "about"])
+    return clause or ("how" in low[: occurrence.word][-2:] and after[:1] in (["like"], ["going"]))
 
 
 def _is_joined(words: Sequence[Word], at: int) -> bool:

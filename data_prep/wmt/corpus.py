@@ -11,6 +11,7 @@ from data_prep.wmt import discovery, evalset, jsonl
 from data_prep.wmt.testset import TestSet
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.schema import Document, Segment
+from pronmetric.text import language_codes
 from pronmetric.text.corpus import Corpus, Row
 
 
@@ -32,7 +33,7 @@ def find(dataset: str, folder: str, *, target: str = "en") -> TestSet:
         raise InputError(f"{dataset!r} {problem}; there are: {ids}{cause}", file=folder)
     if found[0].target != target:
         raise PronmetricError(
-            f"{dataset} is into {found[0].target}; only {discovery.name_of(target)} is scored, give a pair into "
+            f"{dataset} is into {found[0].target}; only {language_codes.name(target)} is scored, give a pair into "
             f"{target}"
         )
     return found[0]
@@ -72,6 +73,8 @@ def read_testset(
     documents = list(discovery.read(testset, tally=tally))
     if empty := tally[jsonl.EMPTY]:
         note(f"{dataset}: {empty} {jsonl.EMPTY}, left out")
+    if unequal := tally[jsonl.UNEQUAL]:
+        note(f"{dataset}: {unequal} {jsonl.UNEQUAL}, left out")
     segments = [segment for document in documents for segment in document.segments]
     for what in (evalset.NO_TEXT, evalset.COPIES):
         if tally[what]:

@@ -8,7 +8,6 @@ the documents of one test set, so that preparation can process test sets one by 
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,9 +17,10 @@ from pathlib import Path
 from data_prep.documents import EnglishDocument
 from data_prep.wmt import evalset, jsonl, parallel, plain, sgm, xml
 from data_prep.wmt.merge import merge
-from data_prep.wmt.testset import LANGUAGES, Columns, Extent, Part, TestSet, documents
+from data_prep.wmt.testset import Columns, Extent, Part, TestSet, documents
 from pronmetric.errors import InputError
 from pronmetric.schema import Document
+from pronmetric.text import language_codes
 from pronmetric.text.lines import check_segment
 
 RESERVED = ("newstest2017", "newsdiscusstest2015", "wmt23:zh-en", "wmt23:he-en")
@@ -75,8 +75,8 @@ def discover(
     lonely = without_collection(folder)
     if not everything:
         raise InputError(
-            f"holds no WMT test set into {name_of(target)}{f'; {lonely.id}: {lonely.reason}' if lonely else ''}; "
-            f"understood are {LAYOUTS}",
+            f"holds no WMT test set into {language_codes.name(target)}"
+            f"{f'; {lonely.id}: {lonely.reason}' if lonely else ''}; understood are {LAYOUTS}",
             file=_listed(folder),
         )
     kept, skipped = [], [lonely] if lonely else []
@@ -121,11 +121,12 @@ def reason_to_skip(testset: TestSet, exclude: Sequence[str]) -> str | None:
 
 def matches(testset: TestSet, entry: str) -> bool:
     """Whether an entry of `exclude` names this test set."""
-    match = re.fullmatch(r"(?P<name>[^:\s]+)(?::(?P<lp>[a-z]{2,3}-[a-z]{2,3}))?", entry)
-    if match is None:
+    name, colon, pair = entry.partition(":")
+    lp = language_codes.pair(pair)
+    if not name or set(entry) & set(" \t\n") or (colon and lp is None):
         raise InputError(f"data.exclude: {entry!r} is none of NAME, NAME:LP, wmtYY, wmtYY:LP (wmt23:zh-en)")
     short = "" if testset.year is None else f"wmt{testset.year % 100:02d}"
-    return match["name"] in (testset.name, short) and match["lp"] in (None, testset.lp)
+    return name in (testset.name, short) and (lp is None or "-".join(lp) == testset.lp)
 
 
 def select(
@@ -141,10 +142,14 @@ def select(
             raise InputError(f"data.years={list(years)} leaves no test set; there are the years {have}")
     there = sorted({testset.lp for testset in found})
     if pairs is not None:
+        wished = set()
         for pair in pairs:
-            if not re.fullmatch(rf"[a-z]{{2,3}}-{target}", pair):
-                raise InputError(f"data.pairs: {pair!r} is no pair into {name_of(target)} such as {there[0]}")
-        found = [testset for testset in found if testset.lp in pairs]
+            languages = language_codes.pair(pair)
+            if languages is None or languages[1] != target:
+                into = language_codes.name(target)
+                raise InputError(f"data.pairs: {pair!r} is no pair into {into} such as {there[0]}")
+            wished.add("-".join(languages))
+        found = [testset for testset in found if testset.lp in wished]
         if not found:
             raise InputError(f"data.pairs={list(pairs)} leaves no test set; there are the pairs {there}")
     return found
@@ -160,11 +165,6 @@ def choose(testsets: Sequence[TestSet], ids: Sequence[str] | None) -> tuple[Test
     if unknown := [name for name in ids or () if name not in there]:
         raise InputError(f"no test set {', '.join(unknown)}; there are: {', '.join(there)}")
     return tuple(testset for testset in testsets if ids is None or testset.id in ids)
-
-
-def name_of(code: str) -> str:
-    """The English name of a language, or its code."""
-    return next((name.capitalize() for name, other in LANGUAGES.items() if other == code), code)
 
 
 def roots(folder: Folders) -> list[Path]:

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from data_prep.wmt.jsonl import REFERENCE, parse_record
-from data_prep.wmt.testset import Columns, Extent, Part, TestSet, join_lines, language, year_of
+from data_prep.wmt.testset import Columns, Extent, Part, TestSet, join_lines, year_of
 from pronmetric.errors import InputError
+from pronmetric.text.language_codes import bare
 from pronmetric.text.lines import iter_lines
 
 PREFIX = "evalset-"
@@ -172,7 +173,7 @@ def _name(root: Path) -> str:
 
 def _bare(lp: str) -> str:
     """A pair without variants of languages: "en-zh_CN" -> "en-zh"."""
-    return "-".join(map(language, lp.split("-")))
+    return "-".join(map(bare, lp.split("-")))
 
 
 def _texts(part: Part, tally: Counter[str]) -> Iterator[str | None]:

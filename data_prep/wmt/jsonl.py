@@ -1,13 +1,16 @@
-"""JSONL of WMT25: one JSON object per document (or paragraph), and files of system outputs next to it.
+"""JSONL of WMT25 and WMT26: one JSON object per document (or paragraph), and files of system outputs next to it.
 
-- A collection (`wmt25-genmt.jsonl`): `doc_id`, `src_lang`, `tgt_lang` (or a pair at the head of the id:
-  `cs-de_DE_#_news_#_NAME`), `src_text`, `refs`: `{"refA": {"ref": TEXT}}` or `{"refA": TEXT}`, optionally `domain` and
-  `tgt_text`: `{SYSTEM: TEXT}` (names `ref`, `refA` ... are references). Empty lines separate the paragraphs, which
-  are the segments. If ids end with a paragraph number (`_#_3`), each line is one paragraph of its document.
+- A collection (`wmt25-genmt.jsonl`): `doc_id`, `src_lang`, `tgt_lang` (or a pair in the id: `cs-de_DE_#_news_#_NAME`,
+  `WMT26_###_news_###_ces_Latn_###_deu_Latn_###_NAME`), `src_text`, `refs`: `{"refA": {"ref": TEXT}}` or
+  `{"refA": TEXT}`, `{}` for a document without one, optionally `domain` and `tgt_text`: `{SYSTEM: TEXT}` (names `ref`,
+  `refA` ... are references). The segments are in `blocks`. If ids end with a paragraph number (`_#_3`), each line is
+  one paragraph of its document.
 - Outputs (`systems/SYSTEM.jsonl` in the collection's folder or below it): `doc_id` and `hypothesis`; the system is
   the file's name.
 
-Other JSONL files (ratings, metadata) are ignored. Documents that a system lacks are counted and reported.
+Pairs that differ in the script or country of a language are test sets of their own. Other JSONL files (ratings,
+metadata) are ignored. Documents that a system lacks, or that it has in another number of segments, are counted and
+reported.
 """
 
 from __future__ import annotations
@@ -20,17 +23,22 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from data_prep.wmt.testset import Columns, Extent, Part, TestSet, join_lines, language, year_of
+from data_prep.wmt.blocks import blocks, paragraphs
+from data_prep.wmt.testset import Columns, Extent, Part, TestSet, join_lines, year_of
 from pronmetric.errors import InputError
-from pronmetric.text import strict_json
+from pronmetric.text import numbers, strict_json
 from pronmetric.text.entry import Entry, parse
+from pronmetric.text.language_codes import CODE, bare
 from pronmetric.text.lines import iter_lines
 
 ENDINGS = (".jsonl", ".jsonl.gz")
-SEPARATOR = "_#_"
-ID_PAIR = re.compile(r"(?P<source>[a-z]{2,3})(?:_[A-Za-z]+)*-(?P<target>[a-z]{2,3})(?:_[A-Za-z]+)*(?=_#_)")
+SEPARATOR, PARTS = "_#_", "_###_"
+ID_PAIR = re.compile(
+    rf"(?P<pair>{CODE}-{CODE}){SEPARATOR}|.*?{PARTS}(?P<source>{CODE}){PARTS}(?P<target>{CODE}){PARTS}"
+)
 REFERENCE = re.compile(r"ref(?:erence)?[-_.]?[A-Za-z0-9]?")
 EMPTY = "systems whose file is empty"
+UNEQUAL = "outputs for documents in another number of paragraphs than the document has"
 LFS = "version https://git-lfs"
 
 
@@ -42,9 +50,12 @@ def find(files: Iterable[Path]) -> list[TestSet]:
         if any(path != other and repeats(path, other) for other in collections):
             continue
         beside = [Part("jsonl", stem(other), other) for other in outputs if path.parent in other.parents]
-        for lp in sorted({pair_of(record) for record in records(path)}):
+        variants = {variant: bare_pair(variant) for variant in sorted({variant_of(record) for record in records(path)})}
+        numbers_of = Counter(variants.values())
+        for variant, lp in variants.items():
+            name = stem(path) if numbers_of[lp] == 1 else f"{stem(path)}.{variant}"  # zho_Hans and zho_Hant
             parts = (Part("jsonl", "", path), *sorted(beside))
-            found.append(TestSet(name=stem(path), year=year_of(stem(path), path), lp=lp, parts=parts))
+            found.append(TestSet(name=name, year=year_of(stem(path), path), lp=lp, parts=parts))
     return found
 
 
@@ -115,14 +126,19 @@ def holds_nul(record: Mapping[str, Any]) -> bool:
     return r"\u0000" in strict_json.dump(record).replace(r"\\", "")
 
 
-def pair_of(record: Entry) -> str:
-    """The language pair of a record, by its languages or its id."""
+def variant_of(record: Entry) -> str:
+    """The language pair of a record as written ("cs-de_DE"), by its languages or its id."""
     source, target = record.get("src_lang"), record.get("tgt_lang")
     if isinstance(source, str) and isinstance(target, str):
-        return f"{language(source)}-{language(target)}"
+        return f"{source}-{target}"
     if match := ID_PAIR.match(record.string("doc_id")):
-        return f"{language(match['source'])}-{language(match['target'])}"
+        return match["pair"] or f"{match['source']}-{match['target']}"
     record.fail('no language pair: expected "src_lang" and "tgt_lang", or a "doc_id" like cs-en_US_#_news_#_NAME')
+
+
+def bare_pair(variant: str) -> str:
+    """A pair without scripts and countries: "ces_Latn-deu_Latn" -> "cs-de"."""
+    return "-".join(map(bare, variant.split("-")))
 
 
 @dataclass(slots=True)
@@ -145,9 +161,10 @@ def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
     """
     counts: Counter[str] = Counter() if tally is None else tally
     collection, *outputs = testset.having("jsonl")
-    units: dict[str, Unit] = {}
+    name, units = stem(collection.path), dict[str, Unit]()
     for record in records(collection.path, tally=counts):
-        if pair_of(record) == testset.lp:
+        variant = variant_of(record)
+        if bare_pair(variant) == testset.lp and testset.name in (name, f"{name}.{variant}"):
             unit = unit_of(record)
             if unit.id in units:
                 record.fail(f"document {unit.id} is also in line {units[unit.id].line}")
@@ -161,7 +178,7 @@ def unit_of(record: Entry) -> Unit:
     """A collection's record as a unit."""
     identity = record.string("doc_id")
     fields = identity.split(SEPARATOR)
-    numbered = len(fields) > 3 and fields[-1].isdecimal()
+    numbered = len(fields) > 3 and numbers.is_whole(fields[-1])
     domain = record.get("domain") or (fields[1] if len(fields) > 2 else None)
     unit = Unit(
         id=identity,
@@ -175,8 +192,13 @@ def unit_of(record: Entry) -> Unit:
     texts |= named_texts(record, "refs", role="ref")
     texts |= named_texts(record, "tgt_text", role="hyp")
     for key, text in texts.items():
-        add_version(unit, key, [join_lines(text)] if numbered else paragraphs(text), record)
+        add_version(unit, key, [join_lines(text)] if numbered else segments(unit, text), record)
     return unit
+
+
+def segments(unit: Unit, text: str) -> list[str]:
+    """The segments of a text of a unit."""
+    return blocks(text) if PARTS in unit.id else paragraphs(text)
 
 
 def named_texts(record: Entry, key: str, *, role: str) -> dict[tuple[str, str], str]:
@@ -189,11 +211,6 @@ def named_texts(record: Entry, key: str, *, role: str) -> dict[tuple[str, str], 
         text = named.entry(name).string("ref") if isinstance(content, dict) else named.string(name)
         texts["ref" if REFERENCE.fullmatch(name) else role, name] = text
     return texts
-
-
-def paragraphs(text: str) -> list[str]:
-    """The paragraphs of a document: separated by empty lines; single line ends become spaces."""
-    return [join_lines(part) for part in text.replace("\r\n", "\n").split("\n\n")]
 
 
 def add_version(unit: Unit, key: tuple[str, str], rows: list[str], record: Entry) -> None:
@@ -216,8 +233,13 @@ def add_outputs(units: dict[str, Unit], part: Part, *, tally: Counter[str]) -> N
     for record in records(part.path, tally=tally):
         empty = False
         unit = units.get(record.string("doc_id"))
-        if unit is not None:
-            add_version(unit, ("hyp", part.name), paragraphs(record.string("hypothesis")), record)
+        if unit is None:
+            continue
+        rows, length = segments(unit, record.string("hypothesis")), len(next(iter(unit.versions.values()), []))
+        if PARTS in unit.id and unit.versions and len(rows) != length:
+            tally[UNEQUAL] += 1
+        else:
+            add_version(unit, ("hyp", part.name), rows, record)
     tally[EMPTY] += empty
 
 

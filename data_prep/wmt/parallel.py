@@ -16,6 +16,7 @@ from pathlib import Path
 from data_prep.wmt.testset import Columns, Extent, Part, TestSet, year_of
 from pronmetric.errors import InputError
 from pronmetric.text.context import check_speaker
+from pronmetric.text.language_codes import bare
 from pronmetric.text.lines import read_lines
 
 DOCIDS, SPEAKERS = "docids", "speakers"
@@ -32,7 +33,8 @@ def find(files: Iterable[Path]) -> list[TestSet]:
     for path in files:
         if match := NAME.fullmatch(path.name):
             name = match["name"] or ("" if match["role"] == "src" else match["role"])
-            parts[match["testset"], match["lp"]].append(Part(match["role"], name, path))
+            lp = "-".join(map(bare, match["lp"].split("-")))
+            parts[match["testset"], lp].append(Part(match["role"], name, path))
     return [
         TestSet(name=name, year=year_of(name, found[0].path), lp=lp, parts=tuple(sorted(found)))
         for (name, lp), found in sorted(parts.items())

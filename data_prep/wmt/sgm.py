@@ -17,8 +17,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from data_prep.wmt.testset import Columns, Extent, Part, TestSet, join_lines, language, year_of
+from data_prep.wmt.testset import Columns, Extent, Part, TestSet, join_lines, year_of
 from pronmetric.errors import InputError
+from pronmetric.text.language_codes import bare
 from pronmetric.text.lines import GZIP_ERRORS, broken_gzip, iter_lines, open_bytes
 
 ENDINGS = (".sgm", ".sgml", ".sgm.gz", ".sgml.gz")
@@ -99,16 +100,16 @@ def languages(path: Path, values: dict[str, str], *, role: str) -> tuple[str | N
     for name in (path.name, *(name for name in folders if PAIR.fullmatch(name))):
         if matches := list(PAIR.finditer(name)):
             source, target = (group for group in matches[-1].groups() if group)
-            return language(source), language(target)
+            return bare(source), bare(target)
     srclang, trglang = known_language(values.get("srclang")), known_language(values.get("trglang"))
     if ending := re.search(r"(?:src|ref)\.([a-z]{2})\.sgm", path.name):
-        return (language(ending[1]), None) if role == "src" else (srclang, language(ending[1]))
+        return (bare(ending[1]), None) if role == "src" else (srclang, bare(ending[1]))
     return srclang, trglang
 
 
 def known_language(value: str | None) -> str | None:
     """A language attribute; "any" is none."""
-    return None if not value or value.lower() == "any" else language(value)
+    return None if not value or value.lower() == "any" else bare(value)
 
 
 def stem(path: Path) -> str:

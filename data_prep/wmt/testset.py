@@ -13,18 +13,6 @@ from typing import ClassVar
 
 from pronmetric.schema import Document, Segment
 
-LANGUAGES = {
-    "czech": "cs",
-    "cz": "cs",
-    "english": "en",
-    "eng": "en",
-    "french": "fr",
-    "german": "de",
-    "hungarian": "hu",
-    "russian": "ru",
-    "spanish": "es",
-}
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class Part:
@@ -148,12 +136,6 @@ def year_of(name: str, path: Path | None = None) -> int | None:
         if match := re.search(r"(?<!\d)(20[0-4]\d)(?!\d)|wmt-?(\d\d)(?!\d)", text, re.IGNORECASE):
             return int(match[1] or 2000 + int(match[2]))
     return None
-
-
-def language(code: str) -> str:
-    """The bare language of a code or an English name: "en_US" -> "en", "Czech" -> "cs"."""
-    bare = re.split(r"[_-]", code.strip().lower())[0]
-    return LANGUAGES.get(bare, bare)
 
 
 def join_lines(text: str) -> str:

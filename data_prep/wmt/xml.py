@@ -14,8 +14,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from data_prep.wmt.testset import Columns, Extent, Part, TestSet, join_lines, language, year_of
+from data_prep.wmt.testset import Columns, Extent, Part, TestSet, join_lines, year_of
 from pronmetric.errors import InputError
+from pronmetric.text.language_codes import bare
 from pronmetric.text.lines import GZIP_ERRORS, broken_gzip, open_bytes
 from pronmetric.text.xml import Target, feed
 
@@ -43,13 +44,13 @@ def testset_and_pair(path: Path) -> tuple[str, str] | None:
     if "<dataset" not in head:
         return None
     if match := NAME.fullmatch(path.name):
-        return match["testset"], match["lp"]
+        return match["testset"], "-".join(map(bare, match["lp"].split("-")))
     name = re.search(r"<dataset[^<>]*\sid=[\"']([^\"']+)", head)
     source = re.search(r"<src[^<>]*\slang=[\"']([^\"']+)", head)
     target = re.search(r"<(?:ref|hyp)[^<>]*\slang=[\"']([^\"']+)", head)
     if not source or not target:
         return None
-    return name[1] if name else path.name.split(".")[0], f"{language(source[1])}-{language(target[1])}"
+    return name[1] if name else path.name.split(".")[0], f"{bare(source[1])}-{bare(target[1])}"
 
 
 def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:

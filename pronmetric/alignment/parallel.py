@@ -1,4 +1,4 @@
-"""Whether the lines of a source can be the sources of the lines of a text; no model is read.
+"""Whether the lines of a source, or of a reference, can be those of the lines of a text; no model is read.
 
 Five things are seen at once: lines without a source, sources without a word, such as numbers, a source that is one line
 again and again, one that is the text itself, and one that is English as the text is. Then the lines are compared. A
@@ -6,7 +6,7 @@ pair of lines is the more alike the more numbers, Latin words (their first lette
 cognates) and marks of punctuation they share, rare ones above all, and the better their lengths agree; this holds for
 sources in any script. The lines are doubted where they are clearly more alike to the texts one to three lines above or
 below, or to the texts in reverse order, or hardly more alike to their own texts than to those far away. docs/source.md
-has measurements.
+has measurements. Of references only their order is compared.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from math import log, sqrt
 from typing import NamedTuple
@@ -26,6 +26,7 @@ from pronmetric.errors import PronmetricError
 from pronmetric.pronouns.known_words import KnownWords
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.text.context import Text
+from pronmetric.text.corpus import Corpus
 
 SAMPLE = 1000
 """Lines that are read for a check, the first ones."""
@@ -35,6 +36,8 @@ NEAR = (1, -1, 2, -2, 3, -3)
 """By how many lines a source may be shifted: the text stands so many lines below it."""
 CLEARLY = 3.0  # standard errors by which another order is better; at most 0.5 for 10 right lines, below -1 for 20
 HARDLY = 0.25  # standard deviations by which a text is better than those far away; at least 0.5 for 100 right lines
+FAR = {"source": (FEWEST_FAR, HARDLY), "reference": (50, 0.5)}
+"""The fewest lines, and how much better a text must go with its own line; texts with their references at least 1.0."""
 SHARED = 4.0  # weight of what is shared: a cosine of 0.25 counts as much as two lengths of one standard deviation
 ALIKE = 0.25  # of the words of two texts, those that both have
 _NUMBER, _LATIN, _WORD = re.compile(r"\d+"), re.compile("[a-z]{4,}"), re.compile(r"\w+")
@@ -85,7 +88,7 @@ def doubts(pairs: Iterable[tuple[str | None, str]], language: Language) -> list[
         _wordless(filled)
         or _same(filled)
         or _english(filled, language)
-        or _other_order(both, len(filled))
+        or _other_order(both, "source")
         or _numbers(filled)
     )
     return [*found, wrong] if wrong else found
@@ -108,6 +111,32 @@ def check_sources(
         if strict:
             raise PronmetricError(f"{name}: {said}, or leave out `strict=True`")
         note(f"{name}: {said}")
+
+
+def check_references(
+    references: Mapping[str, Iterable[tuple[str, str]]], note: Callable[[str], None], *, strict: bool
+) -> None:
+    """Note each reference, by its name, whose lines do not belong to those of the text: pairs of a line of both.
+
+    Raises:
+        PronmetricError: there is one, and `strict`.
+    """
+    for name, pairs in references.items():
+        both = [(line.strip(), text.strip()) for line, text in islice(pairs, SAMPLE)]
+        if (said := _other_order(both, "reference")) is None:
+            continue
+        if strict:
+            raise PronmetricError(f"{name}: {said}, or leave out `strict=True`")
+        note(f"{name}: {said}")
+
+
+def reference_pairs(corpus: Corpus) -> dict[str, Iterator[tuple[str, str]]]:
+    """For each reference of a corpus, the pairs of its lines and those of the first system."""
+
+    def pairs(k: int) -> Iterator[tuple[str, str]]:
+        return ((row.references[k], row.texts[0]) for row in corpus.rows())
+
+    return {name: pairs(k) for k, name in enumerate(corpus.references)}
 
 
 def pairs_of(texts: Iterable[Text]) -> Iterator[tuple[str | None, str]]:
@@ -192,20 +221,22 @@ def _english(pairs: Sequence[tuple[str, str]], language: Language) -> str | None
     return "the source looks like en, the language of the text; give the text that was translated"
 
 
-def _other_order(pairs: Sequence[tuple[str, str]], filled: int) -> str | None:
-    """Whether the lines, of which so many are filled, go better in another order, or as well with any other text."""
+def _other_order(pairs: Sequence[tuple[str, str]], what: str) -> str | None:
+    """Whether the lines go better in another order, or as well with any other text; what: "source" or "reference"."""
+    filled = sum(all(pair) for pair in pairs)
     if filled < FEWEST_IN_ORDER:
         return None
     found = compare_orders(*zip(*pairs, strict=True))
     order, by = max(found.better.items(), key=lambda each: each[1])
-    cure = "give the source of each text in the same line"
+    cure = f"give the {what} of each text in the same line"
     if by >= CLEARLY and order is None:
-        return f"the lines of the source look reversed: they go better with the texts in reverse order; {cure}"
+        return f"the lines of the {what} look reversed: they go better with the texts in reverse order; {cure}"
     if by >= CLEARLY and order is not None:
         where = f"{abs(order)} {'line' if abs(order) == 1 else 'lines'} {'below' if order > 0 else 'above'}"
-        return f"the lines of the source look shifted: they go better with the texts {where}; {cure}"
-    if filled >= FEWEST_FAR and found.own < HARDLY:
-        return f"the lines of the source go hardly better with their texts than with any others; {cure}"
+        return f"the lines of the {what} look shifted: they go better with the texts {where}; {cure}"
+    fewest, hardly = FAR[what]
+    if filled >= fewest and found.own < hardly:
+        return f"the lines of the {what} go hardly better with their texts than with any others; {cure}"
     return None
 
 

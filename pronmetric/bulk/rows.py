@@ -179,8 +179,8 @@ def accept(rows: Iterable[Row | BadRow], *, skip: bool, leave_out: Callable[[Bad
             raise row.error
 
 
-def to_score(*, with_source: bool | None) -> Form:
-    """The form of rows to score; `with_source` as for `text_of`."""
+def to_score(*, with_source: bool | None, context_size: int | None = None) -> Form:
+    """The form of rows to score; the arguments as for `text_of`."""
     kinds = {
         "id": IDS,
         "text": STRINGS,
@@ -192,12 +192,12 @@ def to_score(*, with_source: bool | None) -> Form:
         "speaker": STRINGS,
         "context_speakers": STRING_LISTS,
     }
-    required = ("id", "text", *(["source"] if with_source else []))
-    return Form(Columns(kinds, required), partial(_row_to_score, with_source=with_source))
+    required = ("text", *(["source"] if with_source else []))
+    return Form(Columns(kinds, required), partial(_row_to_score, with_source=with_source, context_size=context_size))
 
 
-def _row_to_score(value: Any, *, file: str, line: int, with_source: bool | None) -> Row:
-    record = records.record_of(value, file=file, line=line, with_source=with_source)
+def _row_to_score(value: Any, *, file: str, line: int, with_source: bool | None, context_size: int | None) -> Row:
+    record = records.record_of(value, file=file, line=line, with_source=with_source, context_size=context_size)
     system = Entry(value, file=file, line=line).name_of("system")
     return Row(line, records.text_of_id(record.id), system, record.text, record.doc)
 

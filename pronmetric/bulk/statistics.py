@@ -123,7 +123,8 @@ class SystemSums:
     preference: preferences by segments that have one. documents: of the system; None where a segment has none.
     unbounded: some scores are no probabilities. missing, surplus: pronouns without a counterpart; None where these are
     not counted. expected_wrong, expected_missing: the errors apart; None where missing pronouns are not known of all
-    segments. more: they are known of some, so that a text may have more errors than pronouns.
+    segments. more: they are known of some, so that a text may have more errors than pronouns. no_translations:
+    segments that are none.
     """
 
     segments: int = 0
@@ -138,6 +139,7 @@ class SystemSums:
     expected_wrong: RatioSums | None = _NONE
     expected_missing: RatioSums | None = _NONE
     more: bool = False
+    no_translations: int = 0
 
     @classmethod
     def of(cls, tally: Tally) -> SystemSums:
@@ -159,6 +161,7 @@ class SystemSums:
             expected_wrong=RatioSums.of(errors - absent, tally.counts) if apart else None,
             expected_missing=RatioSums.of(absent, tally.counts) if apart else None,
             more=not np.isnan(absent).all(),
+            no_translations=tally.no_translations,
         )
 
     def merge(self, other: SystemSums) -> SystemSums:
@@ -178,6 +181,7 @@ class SystemSums:
             expected_wrong=_merge(self.expected_wrong, other.expected_wrong),
             expected_missing=_merge(self.expected_missing, other.expected_missing),
             more=self.more or other.more,
+            no_translations=self.no_translations + other.no_translations,
         )
 
     def system_score(self) -> SystemScore:
@@ -211,6 +215,7 @@ class SystemSums:
             surplus=self.surplus,
             wrong_in_pronouns=rate(self.expected_wrong, 100.0, "wrong", "pronouns"),
             missing_in_pronouns=rate(self.expected_missing, 100.0, "missing", "pronouns", COUNT),
+            no_translations=self.no_translations,
         )
 
     @classmethod

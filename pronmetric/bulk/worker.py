@@ -49,8 +49,8 @@ class Scoring:
     """What a bulk run of `score` does.
 
     context: the kind of context, "given" or "none".
-    signature: that of the plan, which each worker's metric must have. with_source: as for `text_of`. evidence: whether
-    pronouns have what a reader of sources says. gaps: whether it finds missing pronouns.
+    signature: that of the plan, which each worker's metric must have. with_source, context_size: as for `text_of`.
+    evidence: whether pronouns have what a reader of sources says. gaps: whether it finds missing pronouns.
     """
 
     model: Model
@@ -60,6 +60,7 @@ class Scoring:
     with_source: bool | None = False
     evidence: bool = False
     gaps: bool = False
+    context_size: int | None = None
 
     def worker(self, job: Job) -> ShardScorer:
         """The worker of a process."""
@@ -75,7 +76,7 @@ class ShardScorer:
     def __init__(self, job: Job, task: Scoring) -> None:
         self._job, self._task = job, task
         self._folder = storage.place(job.output)
-        self._reader = Reader(job.sources, rows.to_score(with_source=task.with_source))
+        self._reader = Reader(job.sources, rows.to_score(with_source=task.with_source, context_size=task.context_size))
 
     @cached_property
     def _metric(self) -> PronounMetric:

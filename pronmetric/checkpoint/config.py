@@ -13,9 +13,10 @@ from pronmetric.checkpoint.locate import CONFIG
 from pronmetric.checkpoint.model_config import FORMAT, KEYS, LARGEST, WITH_PROBABILITIES, Model, Target
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import DECISIONS, ERRORS, PREFERENCE, SCORE
-from pronmetric.pronouns import languages
+from pronmetric.pronouns import languages, tables
 from pronmetric.pronouns.languages import Language
 from pronmetric.text.context import NONE
+from pronmetric.text.language_codes import bare
 
 TIE = "tie"
 TIES = "ties"  # thresholds by what decides, other than the score
@@ -123,9 +124,31 @@ def caveat(config: Mapping[str, Any]) -> str | None:
     return None
 
 
+def unscored_forms(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """The forms of the package's table of the language that a checkpoint does not know, and does not score.
+
+    A checkpoint scores the forms of its training. One of the paper's inventory, or of another table of the language,
+    lacks none.
+    """
+    own, code = set(config["pronouns"]), language_of(config).code
+    if code != languages.ENGLISH.code and code not in tables.codes():
+        return ()
+    table = languages.language(code)
+    of_paper = code == languages.ENGLISH.code and own == set(table.inventory("paper"))
+    return () if of_paper or not own <= set(table.forms) else tuple(form for form in table.forms if form not in own)
+
+
 def trained_in_context(config: Mapping[str, Any]) -> bool:
     """Whether the checkpoint was trained with a context; without, it scores without one by default."""
     return bool(config["context"] != NONE and config["context_size"])
+
+
+def context_limit(config: Mapping[str, Any]) -> int | None:
+    """The number of sentences of a given context that are read, the last ones: as many as in training.
+
+    None for a checkpoint that was trained without context: what it is given is read whole.
+    """
+    return int(config["context_size"]) if trained_in_context(config) else None
 
 
 def has_probabilities(config: Mapping[str, Any]) -> bool:
@@ -181,6 +204,8 @@ def of_language(config: Mapping[str, Any], code: str | None, *, name: str) -> di
     own = languages_of(config)
     if code is None and len(own) > 1:
         raise PronmetricError(f"checkpoint {name} scores several languages: give `lang=` one of {_codes(own)}")
+    if code is not None and code not in {each.code for each in own}:
+        code = bare(code)
     if code is not None and code not in {each.code for each in own}:
         raise PronmetricError(f"checkpoint {name} scores texts in {_codes(own)}, and `lang={code}` is none of them")
     if LANGUAGES not in config:

@@ -47,6 +47,7 @@ ENCODERS: Mapping[str, Callable[[Mapping[str, Any]], Encoder]] = {
 TEXTS: Mapping[str, tuple[str, ...]] = {"huggingface": TOKENIZER, "glove": (VOCABULARY,), "elmo": ()}
 # Keys of tokenizer_config.json that record how the tokenizer was loaded; they do not affect tokenization.
 _NOTES = frozenset({"is_local", "local_files_only", "name_or_path", "tokenizer_file", "transformers_version"})
+WEIGHTS_HASH = "weights"  # key of the config
 _SPARE = 4  # allowed ratio of parameters to stored tensors: shared ones count twice
 
 
@@ -117,7 +118,8 @@ def load(folder: str | Path, *, trainable: bool = True, lang: str | None = None)
     for several languages without a collator.
 
     Everything is checked before it is used: the config key by key, then names and shapes of the weights against the
-    architecture (without allocating either), then the weights' values, then the tokenizer against the encoder.
+    architecture (without allocating either), then the weights' values, then the tokenizer against the encoder, then the
+    weights' hash against that of the config, if it names one.
 
     Raises:
         InputError: with the file, if `folder` is not a checkpoint or its parts do not fit together.
@@ -141,11 +143,14 @@ def load(folder: str | Path, *, trainable: bool = True, lang: str | None = None)
         _collator(config, pieces, checkpoint_config.languages_of(config)[0])
     except Exception as error:  # the tokenizers library raises bare Exceptions
         raise broken("tokenizer", folder, error) from error
-    settings = _settings(folder, config)
+    settings, digest = _settings(folder, config), hash_weights(folder)
+    if (expected := config.get(WEIGHTS_HASH)) not in (None, digest):
+        why = f"their hash is {digest}, that of {CONFIG} {expected}"
+        raise broken("weights", stored[0] if len(stored) == 1 else folder, ValueError(why))
     if (calibration := Model.read(config).calibration) is not None:
         assert isinstance(model.head, LogitHead)  # checked by `Model`
         model.head.calibrate(scale=calibration.scale, bias=calibration.bias)
-    return Checkpoint(model.eval(), pieces, config, hash_weights(folder), settings)
+    return Checkpoint(model.eval(), pieces, config, digest, settings)
 
 
 def load_reader(folder: Path, *, model: str | None) -> Checkpoint:
@@ -314,12 +319,12 @@ def save(
         cure = "; half=false can store larger numbers" if half and bits is None else ""
         raise PronmetricError(f"no checkpoint is written: {error}{cure}") from error
     with _whole(folder) as part:
-        write_config(part, config)
         pieces.save(part)
         try:
             weights.write(part, stored, in_shards=bits is not None)
         except SafetensorError as error:
             raise PronmetricError(f"{folder}: its weights cannot be written: {error}") from error
+        write_config(part, config)
     return hash_weights(folder)
 
 
@@ -364,7 +369,9 @@ def _whole(folder: Path) -> Iterator[Path]:
 
 
 def write_config(folder: Path, config: Mapping[str, Any]) -> None:
-    """Write a checkpoint's config.yaml, its keys in their order."""
+    """Write a checkpoint's config.yaml, its keys in their order; with the hash of the weights, if they are there."""
+    if any(is_weight_file(path.name) for path in folder.iterdir()):
+        config = {**config, WEIGHTS_HASH: hash_weights(folder)}
     (folder / CONFIG).write_text(yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True), encoding="utf-8")
 
 

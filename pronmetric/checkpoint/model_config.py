@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, model_validator
 from pronmetric.errors import InputError
 from pronmetric.pronouns import languages
 from pronmetric.settings import Fraction, Positive, Record, Settings, Weight
-from pronmetric.text.context import CONTEXT_SIZE
+from pronmetric.text.context import UNNAMED_CONTEXT_SIZE
 
 FORMAT: Final = 1
 LARGEST = 2**20  # the greatest size of a part of a model
@@ -202,6 +202,7 @@ class Target(Record):
 class Model(Settings):
     """A model: its architecture, what it reads, and how its numbers compare texts.
 
+    weights: hash of the weights that belong to it (`shards.hash_weights`); older checkpoints name none.
     segment: how the scores of a segment's pronouns become its score. separator: whether one follows the context.
     pronouns: the inventory. context, context_size: the kind of context in training, and its sentences. language: the
     table of a target language that is not English. languages: several target languages instead, of which one is chosen
@@ -216,6 +217,7 @@ class Model(Settings):
     model_config = ConfigDict(extra="allow")
 
     format: Literal[1] = FORMAT
+    weights: Annotated[str, Field(pattern="^[0-9a-f]{8}$")] | None = None
     encoder: Encoder
     head: Head
     word_state: WordState
@@ -224,7 +226,7 @@ class Model(Settings):
     separator: bool
     pronouns: Annotated[list[str], Field(min_length=1)]
     context: Context
-    context_size: SizeOrNone = CONTEXT_SIZE
+    context_size: SizeOrNone = UNNAMED_CONTEXT_SIZE
     language: dict[str, Any] | None = None
     languages: Annotated[list[Target], Field(min_length=2)] | None = None
     calibration: Calibration | None = None

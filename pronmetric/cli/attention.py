@@ -6,10 +6,11 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pronmetric.checkpoint.config import context_limit
 from pronmetric.cli import output
 from pronmetric.cli.flags import MODEL, ModelFlags
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, part, switch, whole
-from pronmetric.cli.run import load_metric
+from pronmetric.cli.run import load_config, load_metric
 from pronmetric.errors import InputError
 from pronmetric.text.context import Text, text_of
 
@@ -49,8 +50,11 @@ def run(task: AttentionFlags) -> None:
         raise InputError(
             "is a file; expected a sentence in quotation marks (files: `pronmetric score -t`)", file=task.text
         )
-    text = text_of({"text": task.text, "context": [*task.context]}, file="attention")
-    _show(text, load_metric(task.model, output.Notes(quiet=task.quiet)), top=task.top)
+    note, limit = output.Notes(quiet=task.quiet), context_limit(load_config(task.model))
+    text = text_of({"text": task.text, "context": [*task.context]}, file="attention", context_size=limit)
+    if text.left_out:
+        note(f"the model was trained on {limit} sentences of context: the last {limit} are read")
+    _show(text, load_metric(task.model, note), top=task.top)
 
 
 def _show(text: Text, metric: PronounMetric, *, top: int) -> None:

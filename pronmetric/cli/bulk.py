@@ -125,10 +125,10 @@ def run_score(task: ScoreFlags) -> None:
     context = choose_context(task.context, load_config(model), GIVEN, note)
     metric = load_metric(replace(model, gpus=0), note)  # only for its signature
     with_source, evidence, language = metric.with_source, metric.reader is not None, metric.language
-    gaps = metric.finds_missing
+    gaps, limit = metric.finds_missing, metric.context_limit
     signed = sign(metric, context=context)
     del metric
-    form = rows.to_score(with_source=with_source)
+    form = rows.to_score(with_source=with_source, context_size=limit)
     surveyed = _survey(task.files, sources, form, note)
     planned = run.prepare(folder, surveyed, signed, rows=task.files.shard_rows)
     first = rows.first_good(Reader(sources, form), planned.shards, CHECKED_LINES)
@@ -136,7 +136,7 @@ def run_score(task: ScoreFlags) -> None:
     note_sources("the first rows", pairs_of(row.text for row in first), model, note, strict=task.strict)
     gpus = math.ceil(task.workers.gpus_per_worker or 0)
     worker = _worker_model(model, gpus)
-    scoring = Scoring(worker, context, model.batch_size, str(signed), with_source, evidence, gaps)
+    scoring = Scoring(worker, context, model.batch_size, str(signed), with_source, evidence, gaps, limit)
     job = Job(folder.url, sources, planned.shards, task.files.skips, scoring)
     connect, track = _connect(task.workers, planned, note)
     found = score.score(planned, job, connect, track=track)

@@ -16,18 +16,20 @@ from pronmetric.cli.run import (
     read_corpus,
     signed_references,
 )
-from pronmetric.eval.decision import DECISIONS, SCORE
+from pronmetric.eval.decision import DECISIONS, PREFERENCE, SCORE
 from pronmetric.eval.significance import RESAMPLES
 from pronmetric.output import targets
 from pronmetric.report import gate_text
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.scoring.comparison import TIE_THRESHOLD, texts_per_row
-from pronmetric.scoring.gate import ALPHA, MARGIN, Gate, Limits, score_sides
+from pronmetric.scoring.gate import ALPHA, MARGIN, Gate, Limits, doubts, score_sides
 from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE
 
 FAILED = 3
 LEAST = 1 / RESAMPLES
 """The smallest level: no p of the test is below 1 / (1 + the number of swaps)."""
+MOST = 0.5
+"""From this level on, a text passes that is worse by more than the margin."""
 CONDITIONS = "conditions"
 TEXTS = ("translations", "references", "sources", "docids", "speakers")
 DESCRIPTION = """Check the pronouns of a translation before a release: it passes or fails, with a reason.
@@ -37,9 +39,11 @@ DESCRIPTION = """Check the pronouns of a translation before a release: it passes
                   reader of the source finds them, missing ones
 --baseline FILE   it is not worse than this translation of the same text by --margin or more
 
-Give one or more of them; all must be met. "Not worse" is a test: the outputs of each document (each segment, if
-documents are not known) are swapped at random with those of the baseline less the margin, and the one-sided p must be
-below --alpha. A text that is as good passes if there is enough of it to tell; too little text is an error.
+Give one or more of them; all must be met, and no line may be a refusal, a comment or the thoughts of a language model,
+JSON, or far longer than its source or reference (--max-refusals allows some). "Not worse" is a test: the outputs of
+each document (each segment, if documents are not known) are swapped at random with those of the baseline less the
+margin, and the one-sided p must be below --alpha. A text that is as good passes if there is enough of it to tell; too
+little text is an error.
 
 The worst segments are listed: those that are worse than in the baseline or, without one, those with a pronoun whose
 probability is below {threshold:g}, or with a gap where none is missing with a probability below {threshold:g}."""
@@ -56,17 +60,26 @@ examples:
 def _level(text: str) -> float:
     """The value of --alpha."""
     value = number(LEAST)(text)
-    if value >= 1:
-        raise argparse.ArgumentTypeError(f"expected a number from {LEAST:g} to below 1, got {text!r}")
+    if value >= MOST:
+        raise argparse.ArgumentTypeError(f"expected a number from {LEAST:g} to below {MOST:g}, got {text!r}")
     return value
 
 
 class CheckFlags(Flags):
     """What is asked of the text, and where the verdict goes."""
 
-    min_score: float | None = flag(group=CONDITIONS, type=number(), metavar="X", help="least score of the text")
+    min_score: float | None = flag(
+        group=CONDITIONS, type=number(0, 100), metavar="X", help="least score of the text, from 0 to 100"
+    )
     max_errors: float | None = flag(
         group=CONDITIONS, type=number(0), metavar="N", help="most pronoun errors expected in the whole text"
+    )
+    max_refusals: int = flag(
+        group=CONDITIONS,
+        type=whole(0),
+        default=0,
+        metavar="N",
+        help="most lines that a language model refused or commented instead of translating (default: %(default)s)",
     )
     baseline: str | None = flag(
         group=CONDITIONS, metavar="FILE", help="translation of the same text that must not be better"
@@ -82,7 +95,7 @@ class CheckFlags(Flags):
         type=_level,
         default=ALPHA,
         metavar="P",
-        help=f"level of the test, from {LEAST:g} to below 1 (default: %(default)s)",
+        help=f"level of the test, from {LEAST:g} to below {MOST:g} (default: %(default)s)",
     )
     by: str = flag(
         group=CONDITIONS,
@@ -115,6 +128,8 @@ class CheckFlags(Flags):
             raise UsageError("--margin is below a baseline: give --baseline")
         if self.baseline is not None and self.margin is None and self.by != SCORE:
             raise UsageError(f"--by {self.by} needs --margin, in the unit of its differences (see `compare`)")
+        if self.margin is not None and self.margin >= 100 and self.by != PREFERENCE:
+            raise UsageError(f"--margin {self.margin:g}: expected a number below 100, as no text is worse by more")
         if self.texts.translations is None or len(self.texts.translations) != 1:
             raise UsageError("give one translation to check: -t FILE")
 
@@ -122,7 +137,14 @@ class CheckFlags(Flags):
     def limits(self) -> Limits:
         """The conditions."""
         margin = MARGIN if self.margin is None else self.margin
-        return Limits(min_score=self.min_score, max_errors=self.max_errors, margin=margin, alpha=self.alpha, by=self.by)
+        return Limits(
+            min_score=self.min_score,
+            max_errors=self.max_errors,
+            margin=margin,
+            alpha=self.alpha,
+            by=self.by,
+            max_refusals=self.max_refusals,
+        )
 
 
 def run(task: CheckFlags) -> int:
@@ -153,6 +175,10 @@ def run(task: CheckFlags) -> int:
     print(gate_text.summary(verdict, names))
     if task.github:
         print("\n".join(gate_text.github_commands(verdict, names)))
+    for said in doubts(
+        task.limits, verdict.system, probabilities=scoring.metric.probability, baseline=task.baseline is not None
+    ):
+        note(said)
     scoring.finish()
     return 0 if verdict.passed else FAILED
 

@@ -141,6 +141,8 @@ def run(task: CompareFlags) -> None:
             signature=signature,
             source_language=scoring.source_language(corpus),
         )
+    both = (pair for one in results for pair in zip(one.names, (one.outcome.a, one.outcome.b), strict=True))
+    scoring.note_no_translations(dict(both))
     for result in results:
         say(score_text.summary(result, tie=threshold, by=by))
     few = min((result.outcome.units for result in results if result.outcome.interval is not None), default=FEW + 1)

@@ -34,7 +34,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import DECISIONS
 from pronmetric.eval.resampling import SEED
 from pronmetric.output import targets
-from pronmetric.text import streams
+from pronmetric.text import language_codes, streams
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE
 
 HOST, PORT = "127.0.0.1", 8000
@@ -107,7 +107,7 @@ def source_lang_flag(group: str | None = None) -> Any:
 
 def strict_flag(group: str | None = None) -> Any:
     """The flag --strict."""
-    what = "texts do not look like their language, or a source cannot be right"
+    what = "texts do not look like their language, or a source or reference cannot be right"
     return switch(group=group, help=f"an error instead of a note where {what}")
 
 
@@ -167,7 +167,10 @@ class TextFlags(Flags):
         help="source: shown in reports; affects scores if the model reads sources or has a reader of them",
     )
     source_lang: str | None = source_lang_flag()
-    docids: str | None = flag(metavar="FILE", help="one document id per line; context never crosses documents")
+    docids: str | None = flag(
+        metavar="FILE",
+        help="one document id per line, or `blank`: blank lines end documents; context never crosses documents",
+    )
     speakers: str | None = flag(
         metavar="FILE",
         help="who says each line, an empty line where that is not known; the model reads the names before the lines",
@@ -216,7 +219,8 @@ class TextFlags(Flags):
         if self.dataset is None and (self.wmt_dir or self.systems):
             raise UsageError("--wmt-dir and --systems go with -d")
         if self.dataset is not None:
-            if not re.fullmatch(r"[^:\s]+:[a-z]{2,3}-[a-z]{2,3}", self.dataset):
+            name, _, pair = self.dataset.partition(":")
+            if not re.fullmatch(r"[^:\s]+", name) or language_codes.pair(pair) is None:
                 raise UsageError(f"-d: expected NAME:LP such as wmt22:de-en, got {self.dataset!r}")
             if self.wmt_dir is None:
                 raise UsageError("-d needs --wmt-dir DIR; nothing is downloaded")

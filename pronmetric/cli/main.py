@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import difflib
 import importlib
-import re
 import signal
 import sys
 import threading
@@ -14,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from pronmetric.cli import completion
+from pronmetric.cli.output import in_flags
 from pronmetric.errors import PronmetricError, Terminated, is_out_of_memory
 from pronmetric.output.display import visible
 from pronmetric.text import streams
@@ -66,8 +66,6 @@ _OLD = {
     "train-source": "now `pronmetric baseline counts`",
 }
 """The verbs of 0.1.0 that are gone, and what is told of them until 0.3.0."""
-_ARGUMENT = re.compile(r"`([a-z]\w*)=([^`]*)`")
-_UNDERSCORED = {"allow_network"}  # the flags with an underscore that messages name
 _STOPS = {int(signal.SIGTERM): "terminated", int(signal.SIGHUP): "hung up"}
 
 
@@ -186,21 +184,6 @@ def _flush(code: int) -> int:
         streams.discard_stdout()
         return _fail(f"stdout: {error.strerror}")
     return code
-
-
-def in_flags(message: str) -> str:
-    """A message with the arguments that it names (see `pronmetric.errors`) as flags of the command line.
-
-    >>> in_flags("give `gpus=0`, or `source_language=`"), in_flags("leave out `allow_network=True`")
-    ('give --gpus 0, or --source-language', 'leave out --allow_network')
-    """
-
-    def flag(argument: re.Match[str]) -> str:
-        name, value = argument.groups()
-        spelt = name if name in _UNDERSCORED else name.replace("_", "-")
-        return f"--{spelt}" if value in ("", "True") else f"--{spelt} {value}"
-
-    return _ARGUMENT.sub(flag, message)
 
 
 def _report_stop(how: str, stop: BaseException, *, code: int) -> int:

@@ -43,8 +43,9 @@ the two preceding segments in the text of --reference.
 
 Rows that are no annotation of the translation are left out and counted by kind: attention checks (HOTW-test), rows with
 another number of fields than the header, without a rater, by an automatic rater, with an unknown severity, and rows
-whose text is not that of most raters. If a row of a rater's annotation of a text is not used, none of its rows is.
---strict refuses the file instead, with the line. Differences in spaces and quotes of CSV are accepted.
+whose text is not that of most raters (of equally many, the shortest text). If a row of a rater's annotation of a text
+is not used, none of its rows is. --strict refuses the file instead, with the line. Differences in spaces and quotes of
+CSV are accepted. Escaped marks (&lt;v&gt;) are read as marks, with a note.
 
 --evaluate reads each translation with its source, in the context of the system's own previous translations; --reference
 is that of pairs and pronouns. An error that a rater marked in a text of their own is carried over to the translation
@@ -137,6 +138,8 @@ def run(task: MqmFlags) -> None:
     note.begin()
     left_out: Counter[str] = Counter()
     judgements = mqm.read(task.file, strict=task.strict, tally=left_out)
+    if escaped := left_out.pop(mqm.ESCAPED, 0):
+        note(f"{task.file}: {escaped} {mqm.READ_ESCAPED}")
     for kind in mqm.LEFT_OUT:
         if left_out[kind]:
             note(f"{task.file}: {left_out[kind]} {mqm.DESCRIPTIONS[kind]}, left out")
@@ -195,6 +198,7 @@ def _evaluate(task: MqmFlags, note: Notes) -> tuple[str, dict[str, object]]:
         seed=task.seed,
     )
     tables, figures = people_runs.measure(measurement, choose_context(None, config, COMMON, note), note)
+    left_out.pop(mqm.ESCAPED, None)  # told by `run`
     return tables, {**figures, "rows_left_out": dict(+left_out)}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,25 @@ from pronmetric.text import strict_json
 
 if TYPE_CHECKING:
     from pronmetric.scoring.score import Counts
+
+
+_ARGUMENT = re.compile(r"`([a-z]\w*)=([^`]*)`")
+_UNDERSCORED = {"allow_network"}  # the flags with an underscore that messages name
+
+
+def in_flags(message: str) -> str:
+    """A message with the arguments that it names (see `pronmetric.errors`) as flags of the command line.
+
+    >>> in_flags("give `gpus=0`, or `source_language=`"), in_flags("leave out `allow_network=True`")
+    ('give --gpus 0, or --source-language', 'leave out --allow_network')
+    """
+
+    def flag(argument: re.Match[str]) -> str:
+        name, value = argument.groups()
+        spelt = name if name in _UNDERSCORED else name.replace("_", "-")
+        return f"--{spelt}" if value in ("", "True") else f"--{spelt} {value}"
+
+    return _ARGUMENT.sub(flag, message)
 
 
 class Notes:
@@ -33,7 +53,7 @@ class Notes:
         if self._held is not None:
             self._held.append(message)
         elif not self.quiet:
-            print(f"pronmetric: {visible(message)}", file=sys.stderr)
+            print(f"pronmetric: {visible(in_flags(message))}", file=sys.stderr)
 
     def detail(self, message: str) -> None:
         """Print one line with --verbose."""

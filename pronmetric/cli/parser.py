@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, ClassVar, Generic, NoReturn, Protocol, TypeVar, dataclass_transform
 
-from pronmetric.text import streams
+from pronmetric.text import numbers, streams
 
 
 class UsageError(Exception):
@@ -313,7 +313,7 @@ def number(
 
     def parse(text: str) -> float:
         try:
-            value = float(text)
+            value = numbers.real(text)
         except ValueError:
             value = math.nan
         if not (math.isfinite(value) and least <= value <= most and value > above):

@@ -17,6 +17,7 @@ from pronmetric.cli.run import (
     load_language,
     note_boundaries,
     note_sources,
+    note_unread_source,
     previous_lines,
 )
 from pronmetric.output import targets
@@ -27,7 +28,7 @@ from pronmetric.scoring.rerank import Choice, Weighting, rerank, rerank_by_agree
 from pronmetric.text import streams, strict_json
 from pronmetric.text.candidates import Candidates, line_parallel, read_nbest, read_parallel, read_scores
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE, previous, sources_of
-from pronmetric.text.corpus import TextFile, check_docids, read_speakers
+from pronmetric.text.corpus import BLANK, TextFile, blank_docids, check_docids, read_speakers
 
 DESCRIPTION = """Choose among candidate translations of each line by their pronouns, and print the chosen lines.
 
@@ -90,7 +91,9 @@ class RerankFlags(Flags):
         help="source; counts if the model reads sources or has a reader of them",
     )
     docids: str | None = flag(
-        group=TEXTS, metavar="FILE", help="one document id on each line; context never crosses documents"
+        group=TEXTS,
+        metavar="FILE",
+        help="one document id on each line, or `blank`: blank lines end documents; context never crosses documents",
     )
     speakers: str | None = flag(
         group=TEXTS,
@@ -205,7 +208,10 @@ def _rerank(candidates: Candidates, given: Given, task: RerankFlags, note: outpu
     size = config["context_size"]
     reference = None if task.references is None else line_parallel(task.references, len(candidates))
     docs = None
-    if task.docids is not None:
+    if task.docids == BLANK:
+        files = [line_parallel(name, len(candidates)) for name in (task.references, task.sources) if name is not None]
+        docs = blank_docids([map("".join, candidates), *files], note)
+    elif task.docids is not None:
         file = line_parallel(task.docids, len(candidates))
         check_docids(file, note)
         docs = list(file)
@@ -221,6 +227,7 @@ def _rerank(candidates: Candidates, given: Given, task: RerankFlags, note: outpu
         pairs = zip(lines, (texts[0] for texts in candidates), strict=True)
         note_sources(task.sources, pairs, task.model, note, strict=task.strict)
         sources = sources_of(lines, docs)
+        note_unread_source(task.sources, task.model, note)
     scoring = ScoringRun(task.model, task.out, note)
 
     said = _CONTEXTS[kind].format(previous_lines(size))

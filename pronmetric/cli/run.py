@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from pronmetric.alignment.parallel import SAMPLE, check_sources, pairs_of
+from pronmetric.alignment.parallel import SAMPLE, check_references, check_sources, pairs_of, reference_pairs
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
 from pronmetric.cli import output
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pronmetric.lab.seq2seq.model import LanguageModel
     from pronmetric.metric import PronounMetric
     from pronmetric.scoring.alternatives import PronounAlternatives
-    from pronmetric.scoring.score import SegmentScore
+    from pronmetric.scoring.score import SegmentScore, SystemScore
     from pronmetric.signature import Signature
     from pronmetric.text.context import Text
     from pronmetric.text.corpus import Corpus
@@ -145,6 +145,11 @@ def load_metric(model: ModelFlags, note: Notes) -> PronounMetric:
     note.begin()
     if (caveat := checkpoint_config.caveat(loaded.config)) is not None:
         note(f"checkpoint {loaded.name}: {caveat}")
+    if forms := checkpoint_config.unscored_forms(loaded.config):
+        note(
+            f"checkpoint {loaded.name} does not know {', '.join(forms)} of the table of pronouns, and does not score "
+            'them: see docs/target-languages.md, "A further form"'
+        )
     return loaded
 
 
@@ -208,6 +213,12 @@ class ScoringRun:
             texts, below=below, batch_size=self._model.batch_size, counts=self.counts, advance=self.advance
         )
 
+    def note_no_translations(self, systems: Mapping[str, SystemScore], *, unit: str = "line") -> None:
+        """Note the systems of which segments (lines, records) are no translation."""
+        for name, score in systems.items():
+            if said := score.no_translation_note(unit):
+                self._note(f"{name}: {said}")
+
     def sign(self, context: str, *, size: int | None = None, seed: int | None = None, **further: object) -> str:
         """Set the signature, and give it in one line; `further` fields follow in their order, without those of None.
 
@@ -244,6 +255,7 @@ def read_corpus(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
     corpus = _read_dataset(texts, model, note) if texts.dataset is not None else _read_files(texts, note)
     language = load_language(model)
     check_corpus(corpus, language, note, strict=texts.strict)
+    check_references(reference_pairs(corpus), note, strict=texts.strict)
     name = f"{texts.sources or texts.dataset}, the source of {corpus.systems[0]}"
     note_sources(name, corpus_sources(corpus), model, note, strict=texts.strict)
     return corpus
@@ -258,7 +270,8 @@ def read_records(
     """
     # None: the checkpoint reads sources, and texts that have one are scored with it
     with_source = True if model.source_lang is not None else None if _reads_source(model) else False
-    records, total = records_file.read(name, with_source=with_source)
+    limit = checkpoint_config.context_limit(load_config(model))
+    records, total = records_file.read(name, with_source=with_source, context_size=limit)
     language = load_language(model)
     records = check_records(records, total, name, language, note, strict=texts.strict)
     first = list(islice(records, SAMPLE))
@@ -350,13 +363,20 @@ def context_of(
             + "; intervals and tests take segments as units; "
             + ("give --docids" if texts.translations else f"the files of {texts.dataset} name no documents")
         )
-    if texts.sources is not None and not _reads_source(model):
-        why = " with --no-source" if model.no_source else ": the model reads no sources"
-        if model.source_lang is not None:
-            note(f"--source-lang counts missing and surplus pronouns; the source does not affect scores{why}")
-        else:
-            note.detail(f"-s: reports show the source; it does not affect scores{why}")
+    note_unread_source(texts.sources, model, note)
     return kind
+
+
+def note_unread_source(sources: str | None, model: ModelFlags, note: Notes) -> None:
+    """Note that a source that is given (-s, or the language of one) does not affect scores, if so it is."""
+    if (sources is None and model.source_lang is None) or _reads_source(model):
+        return
+    why = " with --no-source" if model.no_source else ": the model reads no sources"
+    if model.source_lang is not None:
+        note(f"--source-lang counts missing and surplus pronouns; the source does not affect scores{why}")
+    else:
+        tell = note.detail if model.no_source else note
+        tell(f"-s: reports show the source; it does not affect scores{why}")
 
 
 def context_scope(documents: bool) -> str:

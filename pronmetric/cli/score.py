@@ -199,6 +199,7 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
         for reference, part in result.by_reference.items():
             say(f"{visible(result.name)}\treference {visible(reference)}\tscore: {format_score(part.score)}")
         note_system(result.name, result.score, note.detail, side="reference" if by_reference else "source")
+    scoring.note_no_translations({result.name: result.score for result in results})
     if also is not None:
         say(f"\n{format_systems(also, [result.score for result in results])}")
         note.detail(f"in brackets: {format_units(also)}")
@@ -244,6 +245,7 @@ def _score_records(task: ScoreFlags, name: str, note: output.Notes) -> None:
     if not out.prints_segments:
         say(f"{visible(name)}\tscore: {format_score(score.score)}")
     note_system(name, score, note.detail)
+    scoring.note_no_translations({name: score}, unit="record")
     scoring.finish()
     say.finish()
 

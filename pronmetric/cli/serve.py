@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ListenFlags, ModelFlags
@@ -55,6 +56,13 @@ class ServeFlags(Flags):
         metavar="ORIGIN",
         help="a site that may show the page in a frame, such as https://huggingface.co (default: none)",
     )
+    allow_host: Sequence[str] | None = flag(
+        "--allow-host",
+        nargs="+",
+        metavar="NAME",
+        help="further names by which the server is asked, such as that of a web server before it (default: this "
+        "machine's own, --host and, if it listens everywhere, its addresses)",
+    )
     source_lang: str | None = flags.source_lang_flag()
     quiet: bool = switch(help="no notes on stderr")
     model: ModelFlags = part(ModelFlags, flags.MODEL)
@@ -64,6 +72,7 @@ def run(task: ServeFlags) -> None:
     """Serve until the process is stopped."""
     from pronmetric.serve import connections
     from pronmetric.serve.app import make_app  # its libraries are an extra
+    from pronmetric.serve.requests import names_of_host
     from pronmetric.serve.service import Service
 
     note = output.Notes(quiet=task.quiet)
@@ -71,7 +80,8 @@ def run(task: ServeFlags) -> None:
         metric = load_metric(task.model, note)
         context = choose_context(None, metric.config, GIVEN, note)
         service = Service(metric, context=context, batch_size=task.model.batch_size)
-        app = make_app(service, rate=task.rate, frame=task.frame)
+        allows = names_of_host(task.listen.host, task.allow_host or ())
+        app = make_app(service, rate=task.rate, frame=task.frame, allows=allows)
         print(connections.address(opened), flush=True)
         note(f"listening on {connections.address(opened)} with {metric.name}; Ctrl-C stops the server")
         connections.server(app).run(sockets=[opened])

@@ -15,6 +15,7 @@ from pronmetric.cli.run import (
     choose_context,
     load_config,
     note_boundaries,
+    note_unread_source,
     read_corpus,
     read_records,
 )
@@ -104,7 +105,7 @@ class SuggestFlags(Flags):
         help="with -t: source; counts if the model has a reader of sources",
     )
     texts: TextFlags = part(TextFlags, only=())
-    docids: str | None = flag(group=TEXTS, metavar="FILE", help="with -t: document ids, one on each line")
+    docids: str | None = flag(group=TEXTS, metavar="FILE", help="with -t: document ids, one on each line, or `blank`")
     speakers: str | None = flag(
         group=TEXTS, metavar="FILE", help="with -t: who says each line; the model reads the names before the lines"
     )
@@ -138,6 +139,7 @@ def run(task: SuggestFlags) -> None:
         kind = choose_context(texts.context, config, otherwise, note, needed=texts.speakers is not None)
         records, total = records_file.of_corpus(corpus, kind, size=size), corpus.segments
         note_boundaries(kind, corpus.documents, note)
+        note_unread_source(texts.sources, model, note)
         note.detail(f"context: {kind}")
     scoring = ScoringRun(model, task.out, note)
 

@@ -8,14 +8,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from data_prep import translations
 from data_prep.coreference import conll
 from data_prep.filters import Reader, agreement_filter
-from data_prep.suites import consistency, contrastive, corpus, counterparts, discourse, english
+from data_prep.suites import consistency, contrastive, corpus, counterparts, discourse, english, grammatical
 from data_prep.suites import wmt as suite_entries
 from data_prep.suites.fragments import Check
 from data_prep.wmt import discovery
 from pronmetric.alignment import parsed
-from pronmetric.cli import output
+from pronmetric.cli import output, suite_manifest
 from pronmetric.cli.parser import (
     Command,
     Exclusive,
@@ -29,6 +30,7 @@ from pronmetric.cli.parser import (
     switch,
     whole,
 )
+from pronmetric.cli.suite_manifest import BlindFlags, Words
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lab.human import judged_pairs
 from pronmetric.lab.human.judged_pairs import JudgedPair
@@ -191,16 +193,21 @@ of the other genders; possessives of the chain agree with them. Items are in the
 Into English, he, she, it and they as subjects are contrasted with the others that the source pronoun can stand for, and
 verbs agree. Chains of one side are enough; without any, the antecedent is the nearest earlier noun that agrees in
 number and gender by tables. Each item says which ("antecedent by"). Annotated English alone (a folder of .conll files,
-GUM or LitBank) gives a suite without sources."""
+GUM or LitBank) gives a suite without sources.
+
+Out of English, text without chains gives items of it as a subject: the antecedent is the nearest earlier noun of the
+pronoun's gender, which is learned from articles and adjectives of the corpus."""
 CONTRASTIVE_EPILOG = """Target languages: de (it: er, sie, es), fr (it: il, elle; they: ils, elles), both from CoNLL-U
-with Entity= (CorefUD) on both sides and --alignment; en (from de, fr, ru, uk, zh, ja).
+with Entity= (CorefUD) on both sides and --alignment; de and ru also from text; en (from de, fr, ru, uk, zh, ja).
 
 examples:
   pronmetric suite build contrastive --target-language de --source en.conllu --target de.conllu \\
     --alignment en-de.links --balance -o suite.json
+  pronmetric suite build contrastive --target-language de --parallel parallel --context 3 --balance -o suite.json
   pronmetric suite build contrastive --target-language en --wmt-dir wmt --pairs de-en ru-en -o suite.json
   pronmetric suite build contrastive --target-language en --target litbank-coref -o suite.json"""
-LANGUAGES = ("de", "fr", ENGLISH.code)
+WITH_CHAINS = ("de", "fr")
+LANGUAGES = ("de", "fr", "ru", ENGLISH.code)
 _SAMPLE = Exclusive()
 
 
@@ -215,39 +222,72 @@ class ContrastiveFlags(Flags):
         group=CORPUS,
         nargs="+",
         metavar="DIR",
-        help="into English: WMT test sets, in any layout of `prepare`",
+        help="WMT test sets into English, in any layout of `prepare`; for another --target-language its originals "
+        "and their English translations",
     )
-    pairs: Sequence[str] | None = flag(group=CORPUS, nargs="+", metavar="LP", help="language pairs (default: all)")
+    pairs: Sequence[str] | None = flag(
+        group=CORPUS, nargs="+", metavar="LP", help="into English: language pairs (default: all)"
+    )
+    parallel: Sequence[str] | None = flag(
+        group=CORPUS,
+        nargs="+",
+        metavar="DIR",
+        help="out of English: folders of NAME.LANG-en/ (ref.en, its translation src.LANG), as data.parallel",
+    )
     corpus: str = flag(default="", metavar="NAME", help="name of the corpus, for the items")
     context: int = flag(type=whole(0), default=5, metavar="N", help="previous sentences of an item (default: 5)")
     balance: bool = switch(exclusive=_SAMPLE, help="as many items of each pronoun as of the rarest")
     each: int | None = flag(exclusive=_SAMPLE, type=whole(1), metavar="N", help="items of each pronoun")
     seed: int = flag(type=whole(0), default=1, metavar="N", help="of the sample (default: 1)")
+    by_blind: BlindFlags = part(BlindFlags, "without context")
     output: str = flag("-o", "--output", required=True, metavar="FILE", help="the suite, JSON")
     quiet: bool = switch(help="no progress and notes on stderr")
 
     def check(self) -> None:
         """Refuse flags of another kind of corpus."""
         files, into_english = self.files, self.target_language == ENGLISH.code
-        if not into_english and (self.wmt_dir or self.source_language or None in (files.source, files.alignment)):
-            raise UsageError(f"--target-language {self.target_language} needs --source, --target and --alignment alone")
+        sets = self.wmt_dir is not None or self.parallel is not None
+        if sets and (self.source_language or any(files.files)):
+            raise UsageError("--wmt-dir and --parallel bring both sides and languages: leave the flags of files out")
+        if into_english and self.parallel is not None:
+            raise UsageError("--parallel is out of English: give another --target-language")
+        if not into_english and self.source_language is not None:
+            raise UsageError("--source-language is into English: out of English the source is English")
+        if not into_english and not sets and files.source is None:
+            raise UsageError(f"--target-language {self.target_language} needs --source and --target, or --parallel")
+        if self.chains and not (self.target_language in WITH_CHAINS and files.alignment is not None):
+            raise UsageError(f"--target-language {self.target_language} needs CoNLL-U with --alignment")
+        if not into_english and files.alignment is not None and not self.chains:
+            raise UsageError(f"--alignment goes with --target-language {' or '.join(WITH_CHAINS)}")
+        if self.pairs is not None and not into_english:
+            raise UsageError("--pairs is into English")
         if self.pairs is not None and self.wmt_dir is None:
             raise UsageError("--pairs goes with --wmt-dir")
-        if self.wmt_dir is not None and (self.source_language or any(files.files)):
-            raise UsageError("--wmt-dir brings sources, references and languages: leave the flags of files out")
-        if self.wmt_dir is None and files.target is None:
+        if not sets and files.target is None:
             raise UsageError("give --target, or --wmt-dir")
         if into_english and (files.source is None) != (self.source_language is None):
             raise UsageError("--source goes with --source-language")
 
+    @property
+    def chains(self) -> bool:
+        """Whether items out of English come from coreference chains."""
+        return self.target_language in WITH_CHAINS and (
+            self.files.alignment is not None or self.target_language not in grammatical.LANGUAGES
+        )
+
 
 def run_contrastive(task: ContrastiveFlags) -> None:
     """Build the suite."""
-    targets.check([task.output], read=[*task.files.files, *(task.wmt_dir or [])])
+    manifest = str(suite_manifest.path_of(task.output))
+    read = [*task.files.files, *(task.wmt_dir or []), *(task.parallel or [])]
+    targets.check([task.output, manifest], read=read)
     note = output.Notes(quiet=task.quiet)
-    counts: Counter[str] = Counter()
-    make = _into_english if task.target_language == ENGLISH.code else _with_chains
-    items = list(make(task, counts, note))
+    counts, words = Counter[str](), Words()
+    into_english = task.target_language == ENGLISH.code
+    make = _into_english if into_english else _with_chains if task.chains else _by_gender
+    items = list(make(task, counts, words, note))
+    if not items:
+        raise PronmetricError(f"no item is left ({_reasons(counts)})")
     if task.balance or task.each is not None:
         items = contrastive.balance(items, each=task.each, seed=task.seed)
     with targets.AtomicFile(task.output) as file:
@@ -256,41 +296,99 @@ def run_contrastive(task: ContrastiveFlags) -> None:
     note(f"{len(items)} of {counts['items']} items are written")
     counts.update(f"items {item['ref pronoun'].lower()}" for item in items)
     counts.update(f"items by {item[english.BY]}" for item in items if english.BY in item)
+    settings = {name: vars(task)[name] for name in ("source_language", "pairs", "context", "balance", "each", "seed")}
+    suite_manifest.write(
+        task.output,
+        "contrapro",
+        words=words,
+        language=task.target_language,
+        blind=task.by_blind,
+        inputs=task.files.files,
+        settings={"kind": "contrastive", "target_language": task.target_language, **settings},
+        counts=counts,
+        note=note,
+    )
     print(table(("", "count"), sorted(counts.items())))
 
 
-def _with_chains(task: ContrastiveFlags, counts: Counter[str], note: output.Notes) -> Iterator[dict[str, Any]]:
+def _reasons(counts: Counter[str]) -> str:
+    return "; ".join(f"{name}: {count}" for name, count in sorted(counts.items())) or "no candidate"
+
+
+def _with_chains(
+    task: ContrastiveFlags, counts: Counter[str], words: Words, note: output.Notes
+) -> Iterator[dict[str, Any]]:
     of, writing = contrastive.rules(task.target_language), contrastive.Writing(task.corpus, task.context)
-    for document in task.files.documents(source_language="", target_language=task.target_language):
+    for document in words.of(task.files.documents(source_language="", target_language=task.target_language)):
         yield from contrastive.items(document, of, writing=writing, counts=counts)
 
 
-def _into_english(task: ContrastiveFlags, counts: Counter[str], note: output.Notes) -> Iterator[dict[str, Any]]:
-    for name, allowed, documents in _english_corpora(task, note):
+def _by_gender(task: ContrastiveFlags, counts: Counter[str], words: Words, note: output.Notes) -> list[dict[str, Any]]:
+    """The items of text in which nothing but agreement tells the antecedent; an item that comes again counts once."""
+    code, made = task.target_language, list[tuple[str, list[corpus.Document]]]()
+    if task.wmt_dir is None and task.parallel is None:
+        made.append(("", task.files.documents(source_language=ENGLISH.code, target_language=code)))
+    else:
+        rows = [
+            (one.id, corpus.read_testset(one)) for one in translations.parallel_sets(task.parallel or (), target=code)
+        ]
+        if task.wmt_dir is not None:
+            found = discovery.discover(task.wmt_dir, pairs=[f"{code}-{ENGLISH.code}"], exclude=())
+            for skipped in found.skipped:
+                note(f"skipped {skipped.id}: {skipped.reason}")
+            rows += [(one.id, corpus.swapped(corpus.read_testset(one))) for one in found.testsets]
+        note.begin()
+        with output.bar(task.quiet, rows, total=len(rows), label="align", unit="test sets") as shown:
+            made += [(name, corpus.from_text(each, source=ENGLISH.code, target=code)) for name, each in shown]
+    agreement = grammatical.Agreement.of(code)
+    known = grammatical.genders((document for _, documents in made for document in documents), agreement)
+    items: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for name, documents in made:
         writing = contrastive.Writing(task.corpus or name, task.context)
-        for document in documents:
-            yield from english.items(document, allowed, writing=writing, counts=counts)
+        for document in words.of(documents):
+            for item in grammatical.items(
+                document,
+                contrastive.rules(code),
+                agreement=agreement,
+                known=known,
+                writing=writing,
+                counts=counts,
+            ):
+                items.setdefault((item["src segment"], item["ref segment"], item["ref pronoun"]), item)
+    if repeated := counts["items"] - len(items):
+        counts["items"] = len(items)
+        counts["dropped: the same sentence again"] = repeated
+    return list(items.values())
+
+
+def _into_english(
+    task: ContrastiveFlags, counts: Counter[str], words: Words, note: output.Notes
+) -> Iterator[dict[str, Any]]:
+    for name, read, documents in _english_corpora(task, note):
+        writing = contrastive.Writing(task.corpus or name, task.context)
+        for document in words.of(documents):
+            yield from english.items(document, read, writing=writing, counts=counts)
 
 
 def _english_corpora(
     task: ContrastiveFlags, note: output.Notes
-) -> Iterator[tuple[str, english.Allowed, Iterable[corpus.Document]]]:
-    """The name of each corpus, what its source pronouns can stand for, and its documents."""
+) -> Iterator[tuple[str, english.Source, Iterable[corpus.Document]]]:
+    """The name of each corpus, what the rules say of its source language, and its documents."""
     files = task.files
     if task.wmt_dir is not None:
         yield from _testsets(task.wmt_dir, task.pairs, note, quiet=task.quiet)
     elif task.source_language is not None:
-        allowed = english.source_pronouns(task.source_language)
+        source = english.source_pronouns(task.source_language)
         made = files.documents(source_language=task.source_language, target_language=ENGLISH.code)
-        yield "", allowed, made
+        yield "", source, made
     else:
         assert files.target is not None  # `ContrastiveFlags.check` has seen to it
-        yield Path(files.target).name, {}, map(corpus.from_annotated, conll.read_folder(files.target))
+        yield Path(files.target).name, english.NO_SOURCE, map(corpus.from_annotated, conll.read_folder(files.target))
 
 
 def _testsets(
     folders: Sequence[str], pairs: Sequence[str] | None, note: output.Notes, *, quiet: bool
-) -> Iterator[tuple[str, english.Allowed, Iterable[corpus.Document]]]:
+) -> Iterator[tuple[str, english.Source, Iterable[corpus.Document]]]:
     discovered = discovery.discover(folders, pairs=pairs, exclude=())
     for skipped in discovered.skipped:
         note(f"skipped {skipped.id}: {skipped.reason}")
@@ -351,12 +449,12 @@ CONSISTENCY = """Build a consistency set in the JSON format of Voita et al. 2019
 English source and its translation: fragments of four sentences of a document, the last of which has one version that is
 consistent with the others.
 
-  deixis         the last sentence in the other form of address, by a table of forms and verb endings (de es fr ru);
-                 English you in the source, and one form of address in the fragment
+  deixis         the last sentence in the other form of address, by a table of forms and lexicons of verbs (de es fr
+                 ru); English you in the source, and one form of address in the fragment; with its mirror image, in
+                 which the whole fragment has the other one
   lex_cohesion   a name that the fragment repeats, in another translation of the lexical table; with its mirror image,
                  in which the other translation is the consistent one
   ellipsis_vp    "I did": the verb that the translation repeats, replaced by a literal "do", by a table (de fr ru)
-  ellipsis_infl  a sentence without verb after one with a verb: its noun in other inflections that occur in the corpus
 
 The versions are made by rules: have people check them (--study, then --judged)."""
 CONSISTENCY_EPILOG = """example:
@@ -375,6 +473,7 @@ class ConsistencyFlags(Flags):
         help="lex_cohesion: lexical table, a name, a tab and its translations (default: counted on the corpus's links)",
     )
     by_people: StudyFlags = part(StudyFlags, "people")
+    by_blind: BlindFlags = part(BlindFlags, "without context")
     output: str = flag("-o", "--output", required=True, metavar="FILE", help="the set, JSON")
     quiet: bool = switch(help="no notes on stderr")
 
@@ -390,23 +489,33 @@ def run_consistency(task: ConsistencyFlags) -> None:
     note = output.Notes(quiet=task.quiet)
     note.begin()
     lexicon = None if task.lexicon is None else consistency.read_lexicon(task.lexicon)
-    documents = task.files.documents(source_language=ENGLISH.code, target_language=task.target_language)
-    counts: Counter[str] = Counter()
+    words, counts = Words(), Counter[str]()
+    documents = list(words.of(task.files.documents(source_language=ENGLISH.code, target_language=task.target_language)))
     found = consistency.items(documents, task.kind, language=task.target_language, lexicon=lexicon, counts=counts)
     made = list(found)
     kept = task.by_people.kept([one.check for one in made], note)
     items = [one.item for one, keep in zip(made, kept, strict=True) if keep]
     if not items:
-        reasons = "; ".join(f"{name}: {count}" for name, count in sorted(counts.items()))
-        raise PronmetricError(f"no item of {task.kind} is left ({reasons or 'no candidate'})")
+        raise PronmetricError(f"no item of {task.kind} is left ({_reasons(counts)})")
     with targets.AtomicFile(task.output) as file:
         file.write(strict_json.dump(items, indent=2) + "\n")
     counts.update(f"items at distance {item['ctx_dist']}" for item in items)
+    suite_manifest.write(
+        task.output,
+        "consistency",
+        words=words,
+        language=task.target_language,
+        blind=task.by_blind,
+        inputs=[*task.files.files, task.lexicon, task.by_people.judged],
+        settings={"kind": task.kind, "target_language": task.target_language},
+        counts=counts,
+        note=note,
+    )
     print(table(("", "count"), sorted(counts.items())))
 
 
 def _check_files(files: CorpusFlags, people: StudyFlags, to: str, *, also: str | None = None) -> None:
-    targets.check([to, people.study], read=[*files.files, people.judged, also])
+    targets.check([to, str(suite_manifest.path_of(to)), people.study], read=[*files.files, people.judged, also])
 
 
 DISCOURSE = """Build a discourse suite of English-Chinese pronouns, connectives and ellipsis after Cai and Xiong 2020
@@ -427,6 +536,7 @@ class DiscourseFlags(Flags):
     )
     seed: int = flag(type=whole(0), default=1, metavar="N", help="of the sample (default: 1)")
     by_people: StudyFlags = part(StudyFlags, "people")
+    by_blind: BlindFlags = part(BlindFlags, "without context")
     output: str = flag("-o", "--output", required=True, metavar="FILE", help="the suite, JSONL")
     quiet: bool = switch(help="no notes on stderr")
 
@@ -436,8 +546,8 @@ def run_discourse(task: DiscourseFlags) -> None:
     _check_files(task.files, task.by_people, task.output)
     note = output.Notes(quiet=task.quiet)
     note.begin()
-    documents = task.files.documents(source_language=ENGLISH.code, target_language=discourse.TARGET)
-    counts: Counter[str] = Counter()
+    words, counts = Words(), Counter[str]()
+    documents = list(words.of(task.files.documents(source_language=ENGLISH.code, target_language=discourse.TARGET)))
     found = list(discourse.items(documents, context=task.context, counts=counts))
     if not found:
         raise PronmetricError("no sentence is an item: expected an English source and its Chinese translation")
@@ -451,6 +561,17 @@ def run_discourse(task: DiscourseFlags) -> None:
     for name, missing in short.items():
         note(f"{name}: {missing} fewer than {task.each}")
     counts.update(f"written, {item['kind']}: {item['class']}" for item in items)
+    suite_manifest.write(
+        task.output,
+        "cai-xiong",
+        words=words,
+        language=discourse.TARGET,
+        blind=task.by_blind,
+        inputs=[*task.files.files, task.by_people.judged],
+        settings={"kind": "discourse", "context": task.context, "each": task.each, "seed": task.seed},
+        counts=counts,
+        note=note,
+    )
     print(table(("", "count"), sorted(counts.items())))
 
 

@@ -21,17 +21,21 @@ from pronmetric.eval.resampling import (
     MINIMUM,
     draw_counts,
     number_clusters,
+    order_of,
     percentile_interval,
     resample,
 )
+
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """AC1 in [-1, 1], higher is better; 1 is full agreement, 0 is chance.
 
-    error, low, high: standard error and interval, None with one category or one item. The upper end is
-    clipped to 1. items: those with a rating; rated_twice: those with two or more, which determine agreement.
+    error, low, high: standard error and interval, None with one category or one item; the interval also where the error
+    is 0. It is clipped to 1 and to the least AC1 of so many raters and categories. items: those with a rating;
+    rated_twice: those with two or more, which determine agreement.
     """
 
     ac1: float
@@ -81,7 +85,8 @@ def gwet_ac1(ratings: ArrayLike, *, declared: bool = True, level: float = LEVEL)
     expected = (r * (1 - share)).sum(axis=1) / (total * (categories - 1))
     influence = own - 2 * (1 - ac1) * (expected - chance) / (1 - chance)
     error = float(np.sqrt(((influence - ac1) ** 2).sum() / (items * (items - 1))))
-    return Agreement(ac1, error, *_interval(ac1, error, items, level), float(observed), chance, *counts)
+    low, high = _interval(ac1, error, r, level)
+    return Agreement(ac1, error, low, high, float(observed), chance, *counts)
 
 
 def gwet_ac1_table(table: ArrayLike, *, level: float = LEVEL) -> Agreement:
@@ -94,11 +99,12 @@ def gwet_ac1_table(table: ArrayLike, *, level: float = LEVEL) -> Agreement:
     >>> round(a.ac1, 5), round(a.error, 5)
     (0.84933, 0.04322)
     """
-    agreement = gwet_ac1(confusion_ratings(table), level=level)
+    ratings = confusion_ratings(table)
+    agreement = gwet_ac1(ratings, level=level)
     if agreement.error is None:
         return agreement
     error = agreement.error * float(np.sqrt((agreement.items - 1) / agreement.items))
-    low, high = _interval(agreement.ac1, error, agreement.items, level)
+    low, high = _interval(agreement.ac1, error, checked_ratings(ratings), level)
     return replace(agreement, error=error, low=low, high=high)
 
 
@@ -149,6 +155,7 @@ def clustered_interval(
     parts = np.column_stack([np.ones(len(r)), several, agreed, r / total[:, None]])
     sums = np.stack([np.bincount(index, weights=part, minlength=number) for part in parts.T], axis=1)
     sums = sums[sums[:, 0] > 0]
+    sums = sums[order_of(sums.T)]
 
     def draw(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
         drawn = draw_counts(rng, count, len(sums)) @ sums
@@ -177,9 +184,26 @@ def confusion_ratings(table: ArrayLike) -> NDArray[np.int64]:
     return np.repeat(kinds, cells.ravel().astype(np.int64), axis=0)
 
 
-def _interval(ac1: float, error: float, items: int, level: float) -> tuple[float, float]:
-    reach = student.quantile((1 + level) / 2, items - 1) * error
-    return ac1 - reach, min(1.0, ac1 + reach)
+def _interval(
+    ac1: float, error: float, ratings: NDArray[np.float64], level: float
+) -> tuple[float, float] | tuple[None, None]:
+    """The interval within the bounds of AC1; none without an error. ratings: of items with at least one."""
+    if error <= _ROUNDING:
+        return None, None
+    reach = student.quantile((1 + level) / 2, len(ratings) - 1) * error
+    return max(_least(ratings), ac1 - reach), min(1.0, ac1 + reach)
+
+
+def _least(ratings: NDArray[np.float64]) -> float:
+    """The least AC1 of items with so many ratings: these spread evenly over the categories, all used alike.
+
+    Of two raters and q categories it is -1 / (q - 1).
+    """
+    total, categories = ratings.sum(axis=1), ratings.shape[1]
+    total = total[total >= 2]
+    each, more = np.divmod(total, categories)
+    agreed = (more * (each + 1) * each + (categories - more) * each * (each - 1)) / (total * (total - 1))
+    return float(1 - (1 - agreed.mean()) / (1 - 1 / categories))
 
 
 def checked_ratings(counts: ArrayLike) -> NDArray[np.float64]:

@@ -24,9 +24,11 @@ from pronmetric.eval.resampling import (
     divide,
     draw_counts,
     draw_units,
+    order_of,
     percentile_interval,
     resample,
 )
+from pronmetric.eval.scaling import scaled
 from pronmetric.eval.significance import Totals
 
 RESAMPLES = 2000
@@ -71,7 +73,7 @@ def pearson(x: ArrayLike, y: ArrayLike) -> _Array:
     >>> float(pearson([1.0, 2.0, 4.0], [2.0, 4.0, 8.0]))
     1.0
     """
-    x, y = _finite(x), _finite(y)
+    x, y = scaled(_finite(x)), scaled(_finite(y))
     if not x.size or not y.size:
         return np.full(np.broadcast_shapes(x.shape, y.shape)[:-1], np.nan)
     dx, dy = x - x.mean(axis=-1, keepdims=True), y - y.mean(axis=-1, keepdims=True)
@@ -130,7 +132,7 @@ def correlate(
         PronmetricError: fewer than two systems have a score on both sides, or a score is infinite.
     """
     systems, left_out = _common(metric, human)
-    x, y = (np.array([scores[system] for system in systems], dtype=float) for scores in (metric, human))
+    x, y = (np.array([scores[system] for system in sorted(systems)], dtype=float) for scores in (metric, human))
 
     def draw(rng: np.random.Generator, draws: int) -> tuple[_Array, _Array]:
         drawn = draw_units(rng, draws, len(systems))
@@ -163,13 +165,14 @@ def correlate_segments(
             different numbers of segments.
     """
     systems, left_out = _common(metric, human)
-    a = [metric[system] for system in systems]
-    b = [human[system] for system in systems]
+    a = [metric[system] for system in sorted(systems)]
+    b = [human[system] for system in sorted(systems)]
     lengths = {len(part) for side in (*a, *b) if isinstance(side, Totals) for part in side}
     if len(lengths) != 1:
         raise PronmetricError(f"expected the same segments for each system, got {sorted(lengths)} segments")
     (segments,) = lengths
-    x, y = _Side(a), _Side(b)
+    order = order_of(*(part for side in (*a, *b) if isinstance(side, Totals) for part in side))
+    x, y = _Side(a, order), _Side(b, order)
     all_once = np.ones((1, segments))
 
     def draw(rng: np.random.Generator, draws: int) -> tuple[_Array, _Array]:
@@ -221,13 +224,13 @@ def average_draws(values: Sequence[_Array], *, units: int, level: float = LEVEL)
 
 
 class _Side:
-    """The scores of all systems on one side, given the number of times each segment was drawn."""
+    """The scores of all systems on one side, given the number of times each segment was drawn, in the given order."""
 
-    def __init__(self, systems: Sequence[Totals | float | None]) -> None:
+    def __init__(self, systems: Sequence[Totals | float | None], order: NDArray[np.intp]) -> None:
         totals = [system for system in systems if isinstance(system, Totals)]
         self._fixed = None if totals else np.array(systems, dtype=float)
-        self._sums = np.array([system.sums for system in totals], dtype=float)
-        self._counts = np.array([system.counts for system in totals], dtype=float)
+        self._sums = np.array([system.sums[order] for system in totals], dtype=float)
+        self._counts = np.array([system.counts[order] for system in totals], dtype=float)
 
     def scores(self, times: _Array) -> _Array:
         """The score of each system for each row of `times` (resamples, segments)."""

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.ratio_sums import SHARE, RatioSums
-from pronmetric.eval.resampling import LEVEL, MINIMUM, draw_units, number_clusters, percentile_interval
+from pronmetric.eval.resampling import LEVEL, MINIMUM, draw_units, number_clusters, order_clusters, percentile_interval
 from pronmetric.eval.significance import Totals, difference
 
 
@@ -34,7 +34,7 @@ def bootstrap(
     figure: of how often each item counts; None where it is undefined, such as an area without a wrong item: such
     resamples are left out. clusters: of each item; fewer than `MINIMUM` give no interval.
     """
-    index, number = number_clusters(clusters)
+    index, number = order_clusters(clusters)
     value = figure(np.ones(len(index)))
     if value is None:
         return None

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.kendall import calibrate, only_right
+from pronmetric.eval.scaling import scaled
 from pronmetric.eval.segment_correlation import ACC_EQ, FIGURES, group_scores, mean_figure
 
 RESAMPLES = 1000
@@ -153,9 +154,9 @@ def segment_matrix(
 def matrix(
     metrics: Sequence[str], test: Callable[[str, str], Test], advance: Callable[[], object] | None = None
 ) -> Matrix:
-    """The p values of all pairs of metrics, each pair tested once; `advance` is called after each test."""
+    """The p values of all pairs of metrics, each pair tested once in the order of names; `advance`: after each test."""
     p: dict[tuple[str, str], float | None] = {}
-    for a, b in combinations(metrics, 2):
+    for a, b in combinations(sorted(metrics), 2):
         p_values = test(a, b)
         p[a, b], p[b, a] = p_values.first_better, p_values.second_better
         if advance is not None:
@@ -165,6 +166,7 @@ def matrix(
 
 def _standard(scores: _Array) -> _Array:
     """Mean 0 and, unless all are equal, standard deviation 1."""
+    scores = scaled(scores.ravel()).reshape(scores.shape)
     known = scores[~np.isnan(scores)]
     if not len(known):
         return scores

@@ -1,7 +1,8 @@
 """Resampling: the bootstrap of whole clusters (documents, segments, systems) in bounded memory, and shuffled contexts.
 
 The bootstrap is for figures that are no ratio of sums (correlations, F1, the area under a curve); ratios have
-`ratio_sums`. The same seed gives the same resamples, whatever the size of a block. 0 is a seed.
+`ratio_sums`. The same seed gives the same resamples, whatever the size of a block and the order of the units: units are
+drawn in the order of their labels, or of their values where they have none. 0 is a seed.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ DRAWS = 2000
 BLOCK = 1_000_000
 """Random numbers in memory at a time."""
 
+_DIGITS = 9  # values that agree so far, relative to the largest, have no order
+
 T = TypeVar("T")
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 """(generator, number of resamples) -> (figures, resamples); resamples with an undefined figure may be left out."""
@@ -41,6 +44,30 @@ def number_clusters(clusters: Iterable[Hashable]) -> tuple[NDArray[np.intp], int
     numbers: dict[Hashable, int] = {}
     index = np.array([numbers.setdefault(cluster, len(numbers)) for cluster in clusters], dtype=np.intp)
     return index, len(numbers)
+
+
+def order_clusters(clusters: Iterable[Hashable]) -> tuple[NDArray[np.intp], int]:
+    """The index of each item's cluster, in the order of the clusters' labels, and the number of clusters.
+
+    >>> order_clusters(["y", "x", "y"])
+    (array([1, 0, 1]), 2)
+    """
+    labels = list(clusters)
+    place = {label: number for number, label in enumerate(sorted(set(labels), key=repr))}
+    return np.array([place[label] for label in labels], dtype=np.intp), len(place)
+
+
+def order_of(*values: ArrayLike) -> NDArray[np.intp]:
+    """The order of units by their values, (units,) or (rows, units) each, the first row first; NaN is last.
+
+    Values that differ in rounding only are equal, so that the order of sums within a unit does not count.
+
+    >>> order_of([2.0, 1.0, 2.0], [5, 6, 4])
+    array([1, 2, 0])
+    """
+    table = np.vstack([np.asarray(each, dtype=float) for each in values])
+    largest = np.abs(np.where(np.isnan(table), 0.0, table)).max(axis=1, initial=0.0, keepdims=True)
+    return np.lexsort(np.round(table / np.where(largest > 0, largest, 1.0), _DIGITS)[::-1])
 
 
 def draw_units(rng: np.random.Generator, draws: int, units: int) -> NDArray[np.int64]:
@@ -68,12 +95,12 @@ def percentile_interval(
 
     The percentiles are those of Student's t with the variance's n / (n - 1), since plain ones are too narrow with few
     units (Hesterberg 2015, "What Teachers Should Know About the Bootstrap", section 3.2). None if all values are
-    equal: an interval without width is none.
+    equal up to rounding: an interval without width is none.
     """
     reach = student.quantile((1 + level) / 2, units - 1) * math.sqrt(units / (units - 1))
     outside = NormalDist().cdf(-reach)
-    low, high = np.quantile(values, [outside, 1 - outside])
-    return (float(low), float(high)) if low < high else None
+    low, high = map(float, np.quantile(values, [outside, 1 - outside]))
+    return (low, high) if high - low > 10.0**-_DIGITS * max(abs(low), abs(high)) else None
 
 
 def divide(numerators: ArrayLike, denominators: ArrayLike) -> NDArray[np.float64]:
@@ -90,8 +117,10 @@ def shuffle_contexts(
     Contrasts of the same item (sentence) get the same shuffled context. Raises PronmetricError if one
     group holds more than half of the items.
     """
-    first = {item: number for number, item in reversed(list(enumerate(items)))}
-    sizes = Counter(groups[number] for number in first.values())
+    seen = {item: number for number, item in reversed(list(enumerate(items)))}
+    first = {item: seen[item] for item in sorted(seen, key=repr)}
+    counts = Counter(groups[number] for number in first.values())
+    sizes = {group: counts[group] for group in sorted(counts, key=repr)}
     largest = max(sizes.values())
     if 2 * largest > len(first):
         raise PronmetricError(

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.kendall import Calibrated, calibrate, pair_scores, tau
+from pronmetric.eval.scaling import scaled
 
 AVERAGES = NONE, SYS, ITEM = ("none", "sys", "item")
 _NARROW = 64  # groups up to this size are ranked together
@@ -86,7 +87,7 @@ def pearson_rows(metric: ArrayLike, human: ArrayLike) -> _Array:
     >>> pearson_rows([[1.0, 2.0, np.nan], [1.0, 1.0, 1.0]], [[2.0, 3.0, 4.0], [1.0, 2.0, 3.0]])
     array([ 1., nan])
     """
-    x, y = pair_scores(metric, human)
+    x, y = map(scaled, pair_scores(metric, human))
     there = ~np.isnan(x)
     number = np.maximum(1, there.sum(axis=1, keepdims=True))
     dx, dy = (np.where(there, side, 0.0) for side in (x, y))

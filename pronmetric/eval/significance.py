@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from pronmetric.errors import PronmetricError
 from pronmetric.eval import student
 from pronmetric.eval.ratio_sums import RatioSums
-from pronmetric.eval.resampling import LEVEL, MINIMUM, divide, number_clusters, resample
+from pronmetric.eval.resampling import LEVEL, MINIMUM, divide, number_clusters, order_of, resample
 
 RESAMPLES = 1000
 FEWEST = 20  # resamples needed for p < 0.05
@@ -116,9 +116,11 @@ def randomisation(a: Totals, b: Totals, *, resamples: int = RESAMPLES, seed: int
 
     Where there are no more than `resamples` ways to swap, each counts once and p is exact; else they are drawn, and
     the observed one counts as one of them. None with fewer than `MINIMUM` units that have a pronoun, or if one side has
-    no pronoun at all.
+    no pronoun at all. The same for B against A.
     """
-    return _randomise(*_pair(a, b), np.abs, resamples=resamples, seed=seed)
+    a, b = _pair(a, b)
+    better, worse = (b, a) if b.mean() > a.mean() else (a, b)
+    return _randomise(better, worse, np.abs, resamples=resamples, seed=seed)
 
 
 def no_worse(a: Totals, b: Totals, *, margin: float, resamples: int = RESAMPLES, seed: int) -> float | None:
@@ -142,6 +144,9 @@ def _randomise(
     observed, units = a.mean() - b.mean(), len(a.sums)
     if units < MINIMUM or np.isnan(observed):
         return None
+
+    order = order_of(a.sums, a.counts, b.sums, b.counts)
+    a, b = (Totals(side.sums[order], side.counts[order]) for side in (a, b))
 
     def swapped(swap: NDArray[np.float64]) -> NDArray[np.float64]:
         sums, counts = swap @ (b.sums - a.sums), swap @ (b.counts - a.counts)

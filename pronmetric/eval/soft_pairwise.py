@@ -5,8 +5,12 @@ paired permutation test on the scores of the segments. Soft pairwise accuracy is
 1 - |p of people - p of the metric|, in [0, 1], higher is better. Unlike pairwise accuracy it does not count a pair that
 people cannot tell apart as right or wrong by chance.
 
-As in mt-metrics-eval, a segment counts where all systems have a score, the same permutations serve all pairs and both
-sides, and p is the share of permutations whose difference is at least the observed one.
+As in mt-metrics-eval, a segment counts where all systems have a score, and the same permutations serve all pairs and
+both sides. p is the share of permutations whose difference is above the observed one, and half of those whose
+difference equals it (mid-p), so that p of "the second is better" is 1 - p.
+
+Relative to mt-metrics-eval: there equal differences count whole. People often give the same score to two systems, and
+then p of both directions add up to more than 1, so that the figure depends on which system comes first.
 
 Thompson, Mathur, Deutsch and Khayrallah 2024, "Improving Statistical Significance in Human Evaluation of Automatic
 Metrics via Soft Pairwise Accuracy".
@@ -21,10 +25,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from pronmetric.eval import permutation
 from pronmetric.eval.permutation import Matrix
+from pronmetric.eval.scaling import scaled
 
 SPA = "spa"
 PERMUTATIONS = 1000
-_ROUNDING = 1e-9  # relative; differences that agree so far are equal
+_ROUNDING = 1e-9  # relative to the scores without what all systems share; differences that agree so far are equal
+_EPSILON = float(np.finfo(np.float64).eps)
 
 _Array = NDArray[np.float64]
 
@@ -79,7 +85,9 @@ class SoftPairwise:
     def _p(self, scores: _Array) -> _Array:
         """The p value of "the first is better" of each two systems, (pairs,)."""
         first, second = self._pairs
-        null, total = self._signs @ scores.T, scores.sum(axis=1)
-        observed = total[first] - total[second]
-        slack = _ROUNDING * np.abs(scores).sum(axis=1).max(initial=0.0)
-        return np.asarray((null[:, first] - null[:, second] >= observed - slack).mean(axis=0))
+        scores = scaled(scores.ravel()).reshape(scores.shape)
+        own = scores - scores.mean(axis=0)  # what all systems share cancels in each difference
+        null, total = self._signs @ own.T, own.sum(axis=1)
+        excess = null[:, first] - null[:, second] - (total[first] - total[second])
+        slack = max(_ROUNDING * np.abs(own).sum(axis=1).max(initial=0.0), 4 * _EPSILON * self.segments)
+        return np.asarray(((excess > slack).mean(axis=0) + (excess >= -slack).mean(axis=0)) / 2)

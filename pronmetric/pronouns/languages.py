@@ -17,6 +17,7 @@ from pronmetric.pronouns.finder import Entry, Occurrence
 from pronmetric.pronouns.table_language import TableLanguage, read
 from pronmetric.pronouns.tables import codes, rows
 from pronmetric.text import writing
+from pronmetric.text.language_codes import bare
 from pronmetric.text.words import Word
 from pronmetric.text.words import words as split
 from pronmetric.text.writing import Writing
@@ -27,7 +28,8 @@ class Language(Protocol):
 
     code: such as "en". entries: the uses of its forms. forms: the inventory, lower-cased. ruled: whether there are
     rules of usage and role beside the table. demonstratives: each demonstrative that another of the same number can
-    replace almost everywhere, and that other one. writing: how its texts are cut and counted.
+    replace almost everywhere, and that other one. articles: words that stand where a determiner could. writing: how its
+    texts are cut and counted.
     """
 
     def __hash__(self) -> int:  # noqa: D105
@@ -47,6 +49,10 @@ class Language(Protocol):
 
     @property
     def demonstratives(self) -> Mapping[str, str]:  # noqa: D102
+        ...
+
+    @property
+    def articles(self) -> frozenset[str]:  # noqa: D102
         ...
 
     @property
@@ -126,6 +132,7 @@ class _English:
     agrees = staticmethod(slots.agrees)
     replaces = staticmethod(slots.replaces)
     demonstratives: Mapping[str, str] = {"this": "that", "that": "this", "these": "those", "those": "these"}
+    articles = frozenset({"the", "a", "an"})
     writing = writing.ENGLISH
 
     @staticmethod
@@ -168,6 +175,8 @@ def language(name: str) -> Language:
         return ENGLISH
     if name.endswith(".tsv"):
         return read(Path(name))
+    if name not in codes() and bare(name) in (ENGLISH.code, *codes()):
+        return language(bare(name))
     if name not in codes():
         known = ", ".join(sorted([ENGLISH.code, *codes()]))
         raise InputError(f"no table of pronouns for {name!r}: expected one of {known}, or the path of a table (.tsv)")

@@ -22,7 +22,18 @@ from pronmetric.text.words import words as split
 from pronmetric.text.writing import Writing
 
 COLUMNS = Entry._fields
-TYPES = ("personal", "possessive", "reflexive", "demonstrative", "interrogative", "relative", "none")
+TYPES = (
+    "personal",
+    "possessive",
+    "reflexive",
+    "demonstrative",
+    "interrogative",
+    "relative",
+    "article",
+    "none",
+    "prefix",
+)
+_NO_PRONOUNS = ("article", "none", "prefix")
 _RUNS = re.compile(f"[{writing.UNSPACED_LETTERS}]+|[^{writing.UNSPACED_LETTERS}]+")
 _APOSTROPHES = "'\u2019\u02bc"
 _VOWELS = frozenset(
@@ -34,17 +45,20 @@ _VOWELS = frozenset(
 class TableLanguage:
     """A language by its table alone.
 
-    code: such as "de". entries: the uses of its forms; a form of type none is no pronoun.
+    code: such as "de". entries: the uses of its forms. Forms of three types are no pronouns: none, article, and
+    prefix, which is written together with a pronoun that follows it.
     """
 
     code: str
     entries: tuple[Entry, ...]
     ruled: bool = field(init=False, default=False)
+    articles: frozenset[str] = field(init=False, repr=False, compare=False)
     demonstratives: Mapping[str, str] = field(init=False, repr=False, compare=False, default_factory=dict)
     writing: Writing = field(init=False, repr=False, compare=False)
     _uses: Mapping[str, tuple[Entry, ...]] = field(init=False, repr=False, compare=False)
     _elided: Mapping[str, str] = field(init=False, repr=False, compare=False)
     _longest: int = field(init=False, repr=False, compare=False)
+    _prefixes: tuple[str, ...] = field(init=False, repr=False, compare=False)
     _rivals: dict[str, tuple[tuple[str, ...], ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -54,7 +68,10 @@ class TableLanguage:
             uses[entry.form] = (*uses.get(entry.form, ()), entry)
         unspaced = any(map(writing.is_unspaced, uses))
         object.__setattr__(self, "_uses", uses)
+        prefixes = {form for form in uses if uses[form][0].type == "prefix"}
+        object.__setattr__(self, "articles", frozenset(form for form in uses if uses[form][0].type == "article"))
         object.__setattr__(self, "_longest", max(map(len, uses)))
+        object.__setattr__(self, "_prefixes", tuple(sorted(prefixes, key=len, reverse=True)))
         object.__setattr__(self, "writing", writing.UNSPACED if unspaced else writing.SPACED)
         object.__setattr__(self, "_elided", dict(self._elisions()))
 
@@ -74,7 +91,7 @@ class TableLanguage:
             if len(cells) != len(COLUMNS) or not _is_sound(Entry(*cells)):
                 raise ValueError(f"uses of six words ({' '.join(COLUMNS)}), not {str(line)[:60]!r}")
             entries.append(Entry(*cells))
-        if not any(entry.type != "none" for entry in entries):
+        if all(entry.type in _NO_PRONOUNS for entry in entries):
             raise ValueError("at least one pronoun")
         return cls(code, tuple(entries))
 
@@ -85,7 +102,7 @@ class TableLanguage:
     @property
     def forms(self) -> tuple[str, ...]:
         """The inventory, lower-cased, in the order of the table."""
-        return tuple(form for form, uses in self._uses.items() if uses[0].type != "none")
+        return tuple(filter(self._is_pronoun, self._uses))
 
     def inventory(self, name: str) -> tuple[str, ...]:
         """All forms.
@@ -100,21 +117,38 @@ class TableLanguage:
     def words(self, text: str) -> tuple[Word, ...]:
         """The words of a text; where the script has no spaces, the longest forms of the table and single characters.
 
+        A prefix of the table and the pronoun after it are two words.
+
         >>> from pronmetric.pronouns.languages import language
         >>> [word.text for word in language("zh").words("他们的iPhone")]
         ['他们', '的', 'iPhone']
+        >>> [word.text for word in language("he").words("שהיא")]
+        ['ש', 'היא']
         """
-        if self.writing.spaced:
+        if self.writing.spaced and not self._prefixes:
             return split(text)
+        parts = self._without_prefix if self.writing.spaced else self._runs
         seen = readable(text)
-        found = []
-        for word in split(seen.text):
-            for run in _RUNS.finditer(word.text):
-                whole = not writing.is_unspaced(run.group())
-                for start, end in [run.span()] if whole else self._cut(run.group(), run.start()):
-                    place = seen.original(word.start + start, word.start + end)
-                    found.append(Word(word.text[start:end], *place))
-        return tuple(found)
+        return tuple(
+            Word(word.text[start:end], *seen.original(word.start + start, word.start + end))
+            for word in split(seen.text)
+            for start, end in parts(word.text)
+        )
+
+    def _without_prefix(self, word: str) -> Iterator[tuple[int, int]]:
+        """The spans of a prefix and of the pronoun after it; that of the whole word where there are none."""
+        low = word.lower()
+        fitting = () if low in self._uses else map(len, filter(low.startswith, self._prefixes))
+        size = next((n for n in fitting if self._is_pronoun(low[n:])), 0)
+        yield from ((0, size), (size, len(word))) if size else ((0, len(word)),)
+
+    def _runs(self, word: str) -> Iterator[tuple[int, int]]:
+        """The spans of a word's runs of other scripts, and of the parts of its runs without blanks."""
+        for run in _RUNS.finditer(word):
+            if writing.is_unspaced(run.group()):
+                yield from self._cut(run.group(), run.start())
+            else:
+                yield run.span()
 
     def _cut(self, run: str, first: int) -> Iterator[tuple[int, int]]:
         at = 0
@@ -148,9 +182,12 @@ class TableLanguage:
         after = words[index + 1] if index + 1 < len(words) else None
         glued = after is not None and after.start == words[index].end and after.text in _APOSTROPHES
         for form in (f"{low}'", low) if glued else (low,):
-            if form in self._uses and self._uses[form][0].type != "none":
+            if self._is_pronoun(form):
                 return form
         return None
+
+    def _is_pronoun(self, form: str) -> bool:
+        return form in self._uses and self._uses[form][0].type not in _NO_PRONOUNS
 
     def _form_at(self, words: Sequence[Word], index: int) -> str:
         return self.form_of(words, index) or words[index].text.lower()
@@ -186,7 +223,7 @@ class TableLanguage:
         far: list[str] = []
         for other, uses in self._uses.items():
             fitting = [entry for entry in uses if (entry.type, entry.case) in places]
-            if fitting and uses[0].type != "none" and other != form and not self.same(form, other):
+            if fitting and self._is_pronoun(other) and other != form and not self.same(form, other):
                 (near if persons & {entry.person for entry in fitting} else far).append(other)
         yield from (tuple(grade) for grade in (near, far) if grade)
 

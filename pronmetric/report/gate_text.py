@@ -11,7 +11,7 @@ from pronmetric.output.display import visible
 from pronmetric.report.text import table
 from pronmetric.results import FEW
 from pronmetric.results.write import list_gaps, list_pronouns
-from pronmetric.scoring.gate import MAX_ERRORS, MIN_SCORE, Condition, Finding, Verdict
+from pronmetric.scoring.gate import MAX_ERRORS, MAX_REFUSALS, MIN_SCORE, Condition, Finding, Verdict
 from pronmetric.scoring.score import Gap, SystemScore
 
 _ESCAPES = {"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"}  # of a property of an annotation
@@ -45,6 +45,8 @@ def asked(condition: Condition, names: Names) -> str:
         return f"score at least {condition.limit:g}"
     if condition.kind == MAX_ERRORS:
         return f"at most {condition.limit:g} pronoun errors expected"
+    if condition.kind == MAX_REFUSALS:
+        return f"at most {condition.limit:g} lines that are no translation"
     return f"no worse than {visible(names.baseline or '')} (margin {condition.limit:g})"
 
 
@@ -55,6 +57,8 @@ def found(condition: Condition, verdict: Verdict, names: Names) -> str:
         return f"{condition.found:.2f}" + ("" if ends is None else f" (95 % {ends[0]:.2f} to {ends[1]:.2f})")
     if condition.kind == MAX_ERRORS:
         return f"{condition.found:.2f}{_apart(verdict.system)} in {verdict.system.pronouns} pronouns"
+    if condition.kind == MAX_REFUSALS:
+        return f"{condition.found:g} of {verdict.system.segments} lines"
     few = "; few: p is rough" if verdict.units <= FEW else ""
     units = f"{verdict.units} {verdict.resampled}{few}"
     return f"{condition.found:+.2f} {SYSTEM_UNITS[names.by]}, p = {condition.p:.4f} ({units})"
@@ -74,6 +78,8 @@ def _listed(verdict: Verdict, names: Names) -> Iterator[str]:
         return
     doubtful = "doubtful or missing" if any(one.gaps for one in verdict.findings) else "doubtful"
     what = f"with a {doubtful} pronoun" if names.baseline is None else f"worse than in {visible(names.baseline)}"
+    if verdict.system.no_translations:
+        what = f"{what}, or no translation"
     shown = len(verdict.findings)
     worst = f", the worst {shown}" if shown < verdict.found else ""
     yield f"{verdict.found} segment{'s' * (verdict.found > 1)} {what}{worst}:"
@@ -90,6 +96,9 @@ def _listed(verdict: Verdict, names: Names) -> Iterator[str]:
 def reason(finding: Finding, names: Names) -> str:
     """Why a segment is listed: its pronouns with their scores, its likely gaps, and the baseline's."""
     now, absent = visible(list_pronouns(finding.pronouns)), _missing(finding.gaps)
+    if finding.no_translation is not None:
+        doubtful = [f"doubtful: {now}"] if now else []
+        return "; ".join([f"no translation ({finding.no_translation})", *doubtful, *absent])
     if finding.other is None:
         return "; ".join([*([f"doubtful: {now}"] if now else []), *absent])
     before = visible(list_pronouns(finding.other_pronouns))

@@ -27,7 +27,7 @@ from pronmetric.scoring.comparison import TIE, TIE_THRESHOLD, A, B
 from pronmetric.scoring.score import Gap
 from pronmetric.signature import Signature
 from pronmetric.text import strict_json
-from pronmetric.text.context import COMMON, CONTEXT_SIZE, NONE, History
+from pronmetric.text.context import COMMON, NONE, UNNAMED_CONTEXT_SIZE, History
 from pronmetric.text.entry import Entry, shown
 
 _HOW = "expected what `pronmetric score` or `compare` wrote with --to_json"
@@ -261,7 +261,7 @@ def _verdict(entry: Entry) -> Verdict:
 def _contexts(top: Entry, signature: str, systems: int) -> _Contexts:
     try:
         fields = dict(Signature.parse(signature).fields)
-        return _Contexts(fields["context"], int(fields.get("context_size", CONTEXT_SIZE)), systems)
+        return _Contexts(fields["context"], int(fields.get("context_size", UNNAMED_CONTEXT_SIZE)), systems)
     except (ValueError, KeyError, OverflowError):
         top.fail(f'"signature" names no context; {_HOW}')
 

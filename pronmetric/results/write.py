@@ -129,6 +129,7 @@ def segment_entry(segment: SegmentScore) -> dict[str, Any]:
         "pronouns": pronouns,
         **_missing(segment),
         **_unmatched(segment.unmatched),
+        **({} if segment.no_translation is None else {"no_translation": segment.no_translation}),
     }
 
 
@@ -170,6 +171,7 @@ def system(name: str, score: SystemScore) -> dict[str, Any]:
         **{f"expected_{kind}_per_100_pronouns": rate(each) for kind, each in apart.items() if each is not None},
         **({} if score.preference is None else {"preference": rate(score.preference)}),
         **({} if score.missing is None else {"missing_pronouns": score.missing, "surplus_pronouns": score.surplus}),
+        **({"no_translations": score.no_translations} if score.no_translations else {}),
     }
 
 
@@ -183,6 +185,7 @@ def counts_entry(counts: Counts) -> dict[str, int]:
     return {
         "encoded": counts.encoded,
         "context_cut": counts.cut,
+        "context_shortened": counts.shortened,
         "windowed": counts.windowed,
         "surplus": counts.surplus,
         "unread": counts.unread,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
-from pronmetric.scoring.comparison import average
+from pronmetric.scoring.comparison import average, beside_references
 from pronmetric.scoring.score import SegmentScore, SystemScore, Tally
 from pronmetric.text.context import Text
 from pronmetric.text.corpus import Corpus, Row
@@ -45,7 +45,8 @@ def score_rows(corpus: Corpus, kind: str, *, size: int, stream: Stream) -> Itera
     for first in scores:
         row, contexts = waiting.popleft()
         found = chain([first], scores)
-        yield ScoredRow(row, contexts, [tuple(islice(found, len(each))) for each in contexts])
+        segments = [tuple(islice(found, len(each))) for each in contexts]
+        yield ScoredRow(row, contexts, [beside_references(row, k, each) for k, each in enumerate(segments)])
 
 
 class SystemTally:

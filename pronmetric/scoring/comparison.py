@@ -18,6 +18,7 @@ from pronmetric.eval.significance import RESAMPLES, difference, holm, no_worse, 
 from pronmetric.scoring.score import PronounScore, SegmentScore, SystemScore, Tally
 from pronmetric.text.context import COMMON, CROSSED, Text
 from pronmetric.text.corpus import Corpus, Row
+from pronmetric.text.no_translation import kind_of
 
 A, B, TIE = (answer.lower() for answer in ANSWERS)  # as results name them
 TIE_THRESHOLD = 0.01  # of segment scores, where no other is given
@@ -211,7 +212,8 @@ def score_pairs(
             pairs: PairScores = {pair: (score,) for pair, score in crossed_scores(found).items()}
         else:
             pairs = {(x, y): found[x * each : (x + 1) * each] for x, y in permutations(range(systems), 2)}
-        yield waiting.popleft(), pairs
+        row = waiting.popleft()
+        yield row, {pair: beside_references(row, pair[0], scored) for pair, scored in pairs.items()}
 
 
 def texts_per_row(corpus: Corpus, kind: str) -> int:
@@ -226,7 +228,11 @@ def crossed_texts(texts: Sequence[Text]) -> Iterator[Text]:
     >>> [f"{text.context} {text.text}" for text in crossed_texts([Text("A", "a"), Text("B", "b")])]
     ['A a', 'B a', 'A b', 'B b']
     """
-    return (one._replace(context=other.context, speaker=other.speaker) for one in texts for other in texts)
+    return (
+        one._replace(context=other.context, speaker=other.speaker, left_out=other.left_out)
+        for one in texts
+        for other in texts
+    )
 
 
 def crossed_scores(scores: Sequence[SegmentScore]) -> dict[tuple[int, int], SegmentScore]:
@@ -260,7 +266,16 @@ def average(first: SegmentScore, *others: SegmentScore) -> SegmentScore:
         first.unmatched,
         missing=mean([segment.missing for segment in scored]),
         gaps=first.gaps,
+        no_translation=first.no_translation,
     )
+
+
+def beside_references(row: Row, system: int, scores: tuple[SegmentScore, ...]) -> tuple[SegmentScore, ...]:
+    """The scores of a system's text, judged by the references too whether it is a translation."""
+    if not row.references:
+        return scores
+    why = kind_of(row.texts[system], tuple(text for text in (row.source, *row.references) if text))
+    return tuple(score._replace(no_translation=why) for score in scores)
 
 
 def mean(scores: Sequence[float | None]) -> float | None:

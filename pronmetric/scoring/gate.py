@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
+from math import inf
 from typing import NamedTuple
 
 from pronmetric.errors import PronmetricError
@@ -18,16 +19,18 @@ from pronmetric.scoring.score import Gap, PronounScore, SegmentScore, SystemScor
 from pronmetric.text.context import Text
 from pronmetric.text.corpus import Corpus, Row
 
-MIN_SCORE, MAX_ERRORS, NO_WORSE = "min_score", "max_errors", "no_worse"
+MIN_SCORE, MAX_ERRORS, NO_WORSE, MAX_REFUSALS = "min_score", "max_errors", "no_worse", "max_refusals"
 ALPHA = 0.05
 MARGIN = 1.0  # in points of the score
+WIDE = 20.0  # points of the score; a text with so much worse pronouns is worse to every reader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """What is asked: the least score, the most expected errors in the whole text, the margin below a baseline.
 
-    The margin is in the unit of what decides (`SYSTEM_UNITS`); alpha is the level of its test.
+    The margin is in the unit of what decides (`SYSTEM_UNITS`); alpha is the level of its test. max_refusals: the most
+    segments that are no translation (`SegmentScore.no_translation`).
     """
 
     min_score: float | None = None
@@ -35,13 +38,28 @@ class Limits:
     margin: float = MARGIN
     alpha: float = ALPHA
     by: str = SCORE
+    max_refusals: int = 0
+
+
+def doubts(limits: Limits, system: SystemScore, *, probabilities: bool, baseline: bool) -> Iterator[str]:
+    """Why a condition can hardly fail, of this system; `probabilities`: its scores are in [0, 100]."""
+    if limits.min_score is not None and probabilities and 0 < limits.min_score <= 1:
+        least = limits.min_score
+        yield f"`min_score={least:g}` is {least:g} of 100: did you mean {100 * least:g}?"
+    if limits.max_errors is not None and limits.max_errors >= system.pronouns:
+        most = f"{limits.max_errors:.15g}"
+        yield f"`max_errors={most}`: the text has {system.pronouns} pronouns, so that this can hardly fail"
+    if baseline and limits.by == SCORE and probabilities and limits.margin >= WIDE:
+        worse = f"{limits.margin:g}"
+        yield f"`margin={worse}`: a text passes that is up to {worse} points worse; systems differ by some points"
 
 
 class Condition(NamedTuple):
     """One condition: its kind, its limit, what was found, and whether it is met.
 
-    found: the score, the expected errors or, of `NO_WORSE`, the difference to the baseline, above 0 where the new text
-    is better. p: of `NO_WORSE`, one-sided, of "worse by the margin or more"; it is met where p is below alpha.
+    found: the score, the expected errors, the segments that are no translation (a condition only where there are some)
+    or, of `NO_WORSE`, the difference to the baseline, above 0 where the new text is better. p: of `NO_WORSE`,
+    one-sided, of "worse by the margin or more"; it is met where p is below alpha.
     """
 
     kind: str
@@ -53,6 +71,8 @@ class Condition(NamedTuple):
 
 class Finding(NamedTuple):
     """A segment (from 0) that is worse than the baseline's, or, without one, has a doubtful pronoun or lacks one.
+
+    Or one that is no translation, which is the worst; no_translation says why.
 
     value: its difference to the baseline's, or its lowest probability of being right, of a pronoun or a gap; lower is
     worse. pronouns: those that decided, or the doubtful ones. other, other_pronouns: the baseline's text, and those of
@@ -70,6 +90,7 @@ class Finding(NamedTuple):
     other_pronouns: tuple[PronounScore, ...]
     gaps: tuple[Gap, ...] = ()
     other_gaps: tuple[Gap, ...] = ()
+    no_translation: str | None = None
 
 
 class Verdict(NamedTuple):
@@ -106,13 +127,17 @@ class Gate:
         if self._compared is None or old is None:
             self._tally.add(new, row.doc)
             doubtful = tuple(p for p in new.pronouns if p.probability is not None and p.probability < THRESHOLD)
-            gaps = _doubtful(new.gaps)
-            if doubtful or gaps:
-                value = min(*(p.score for p in doubtful), *(1 - gap.probability for gap in gaps), 1.0)
-                self._keep(Finding(number, row.doc, context, row.texts[0], value, doubtful, None, (), gaps))
+            gaps, why = _doubtful(new.gaps), new.no_translation
+            if doubtful or gaps or why:
+                least = min([*(p.score for p in doubtful), *(1 - gap.probability for gap in gaps), 1.0])
+                value = -inf if why else least
+                self._keep(Finding(number, row.doc, context, row.texts[0], value, doubtful, None, (), gaps, (), why))
             return
         decision = self._compared.add(new, old, row.doc)
-        if decision.better == B and decision.difference is not None:
+        if new.no_translation is not None:
+            refused = Finding(number, row.doc, context, row.texts[0], -inf, (), row.texts[1], ())
+            self._keep(refused._replace(no_translation=new.no_translation))
+        elif decision.better == B and decision.difference is not None:
             given = number, row.doc, context, row.texts[0], decision.difference
             by_gaps = self._limits.by == ERRORS
             sides = (_doubtful(new.gaps), _doubtful(old.gaps)) if by_gaps else ((), ())
@@ -143,6 +168,9 @@ class Gate:
                 raise PronmetricError("the checkpoint gives no probabilities: leave out `max_errors=`")
             errors = system.errors.value * system.pronouns / 100
             conditions.append(Condition(MAX_ERRORS, limits.max_errors, errors, errors <= limits.max_errors))
+        if system.no_translations:
+            number = system.no_translations
+            conditions.append(Condition(MAX_REFUSALS, limits.max_refusals, number, number <= limits.max_refusals))
         resampled, units = system.resampled, system.units
         if self._compared is not None:
             outcome = self._compared.outcome(seed=seed, resamples=resamples)

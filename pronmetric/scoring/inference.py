@@ -41,6 +41,7 @@ from pronmetric.scoring.preference import LEAST, prefer, prefer_by_source
 from pronmetric.scoring.score import MOST, Counts, Evidence, PronounScore, SegmentScore, Unmatched
 from pronmetric.text.context import Source, Text, join
 from pronmetric.text.lines import check_segment
+from pronmetric.text.no_translation import kind_of
 from pronmetric.text.readable import readable
 from pronmetric.text.words import Word
 from pronmetric.text.words import words as split_words
@@ -189,7 +190,9 @@ class Inference:
         counts = Counts() if counts is None else counts
         known: dict[bytes, _Known] = {}
         new: dict[bytes, Example] = {}
-        waiting: list[tuple[bytes, tuple[Occurrence, ...], Sequence[Word], int, Example | None, Item | None]] = []
+        waiting: list[
+            tuple[bytes, tuple[Occurrence, ...], Sequence[Word], int, Example | None, Item | None, str | None]
+        ] = []
 
         def score() -> Iterator[SegmentScore]:
             reported = 0
@@ -204,9 +207,9 @@ class Inference:
             encoded = self._encode(list(new.values()), batch_size, counts, tell, length_batching, attended)
             known.update(zip(new, encoded, strict=True))
             tell(1.0)
-            read = self._read_sources([each for *_, each, _ in waiting if each is not None], batch_size, counts)
-            counted = self._count_unmatched([item for *_, item in waiting if item is not None])
-            for key, found, split, size, to_read, item in waiting:
+            read = self._read_sources([each for *_, each, _, _ in waiting if each is not None], batch_size, counts)
+            counted = self._count_unmatched([item for *_, item, _ in waiting if item is not None])
+            for key, found, split, size, to_read, item, no_translation in waiting:
                 segment = self._segment(found, known.get(key), size)
                 if (its := known.get(key)) is not None and its.missing is not None:
                     segment = its.missing.add_to(segment, split)
@@ -214,14 +217,15 @@ class Inference:
                     segment = prefer_by_source(segment, self._judged)
                 if to_read is not None:
                     segment = self._with_reading(segment, to_read, next(read))
-                yield segment if item is None else segment._replace(unmatched=next(counted))
+                segment = segment if item is None else segment._replace(unmatched=next(counted))
+                yield segment if no_translation is None else segment._replace(no_translation=no_translation)
             new.clear()
             waiting.clear()
             for key in list(islice(known, max(0, len(known) - (_REMEMBERED if cache else 0)))):
                 del known[key]
 
         counted_language = None if self.source is None else self.source.language
-        for number, (context, text, source, speaker) in enumerate(texts):
+        for number, (context, text, source, speaker, left_out) in enumerate(texts):
             check_segment(text, file="text", line=number + 1)
             words = self.language.words(text)
             found = tuple(p for p in self.language.find(text, words) if p.form in self.forms)
@@ -232,6 +236,7 @@ class Inference:
             if not variants and not (scored and (key in known or key in new)):
                 counts.add_reading(text, context)
             if scored and key not in known and key not in new:
+                counts.shortened += bool(left_out) and not variants
                 new[key] = Example(context, text, [(p.start, p.end) for p in found], own)
             to_read = item = None
             if source is not None and self._load_reader is not None and source.text.strip():
@@ -244,8 +249,9 @@ class Inference:
                 item = Item(source.text, words, found)
             counts.with_source += to_read is not None or (own is not None and bool(found))
             counts.with_speaker += speaker is not None
-            kept_words = words if self._gaps is not None else ()
-            waiting.append((key, found, kept_words, self.language.writing.count_words(text), to_read, item))
+            split = words if self._gaps is not None else ()
+            why = None if variants else kind_of(text, () if source is None else (source.text,))
+            waiting.append((key, found, split, self.language.writing.count_words(text), to_read, item, why))
             if len(new) == _WINDOW or len(waiting) == 4 * _WINDOW:
                 yield from score()
         yield from score()

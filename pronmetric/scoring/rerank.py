@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pronmetric.pronouns import finder
 from pronmetric.scoring.score import SegmentScore
-from pronmetric.text.context import CONTEXT_SIZE, Source, Text, attribute, introduce, join
+from pronmetric.text.context import CONTEXT_SIZE, Source, Text, attribute, introduce, is_sentence, join
 
 Stream = Callable[[Iterable[Text]], Iterator[SegmentScore]]
 
@@ -149,7 +149,7 @@ def rerank(
         before = (
             [contexts[i] for i in wave]
             if contexts is not None
-            else [_context(chosen, said_by, range(max(starts[i], i - context_size), i), i) for i in wave]
+            else [_context(chosen, said_by, range(starts[i], i), i, size=context_size) for i in wave]
         )
         scored = stream(
             Text(context, text, None if sources is None else sources[i], said_by[i])
@@ -163,9 +163,10 @@ def rerank(
             yield i, choice
 
 
-def _context(chosen: Sequence[str], speakers: Sequence[str | None], before: range, line: int) -> str:
-    """The chosen lines `before` a line, with the names of speakers as in `Text`."""
-    return introduce(join(attribute(chosen[i], speakers[i]) for i in before), speakers[line])
+def _context(chosen: Sequence[str], speakers: Sequence[str | None], before: range, line: int, *, size: int) -> str:
+    """The last `size` sentences chosen in the lines `before` a line, with the names of speakers as in `Text`."""
+    used = list(islice((i for i in reversed(before) if is_sentence(chosen[i])), size))
+    return introduce(join(attribute(chosen[i], speakers[i]) for i in reversed(used)), speakers[line])
 
 
 def _starts(size: int, docs: Sequence[Hashable] | None) -> list[int]:

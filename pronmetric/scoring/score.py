@@ -92,7 +92,8 @@ class SegmentScore(NamedTuple):
     the text, below 0 in the context; None without another word, without attention and where the model reads the source
     with the text, and None for all where it was not asked for. missing: the expected number of missing pronouns, lower
     is better, and gaps: the places with a probability of at least `LISTED`; None and empty where no reader with a gap
-    head read the source.
+    head read the source. no_translation: why the text is no translation, such as "refusal"
+    (`pronmetric.text.no_translation`); None where it may be one.
     """
 
     score: float | None
@@ -103,6 +104,7 @@ class SegmentScore(NamedTuple):
     attended: tuple[int | None, ...] | None = None
     missing: float | None = None
     gaps: tuple[Gap, ...] = ()
+    no_translation: str | None = None
 
     @property
     def wrong(self) -> float | None:
@@ -155,6 +157,7 @@ class SystemScore(NamedTuple):
     the missing ones apart, in 100 pronouns; None where the missing ones are not known of all segments. preference: the
     mean over its segments with one; None without a pair head.
     missing, surplus: the numbers of missing and of surplus pronouns; None where no segment has them.
+    no_translations: segments that are no translation; the first of them, from 0.
     """
 
     score: float | None
@@ -171,13 +174,26 @@ class SystemScore(NamedTuple):
     surplus: int | None = None
     wrong_in_pronouns: Rate | None = None
     missing_in_pronouns: Rate | None = None
+    no_translations: int = 0
+    first_no_translation: int | None = None
+
+    def no_translation_note(self, unit: str = "line") -> str | None:
+        """What a user should know of segments that are no translation; unit: what a segment is; None without any."""
+        if not self.no_translations:
+            return None
+        assert self.first_no_translation is not None
+        return (
+            f"{self.no_translations} of {self.segments} {unit}s look like what a language model says instead of a "
+            f"translation, and their pronouns count as they stand (the first is {unit} {self.first_no_translation + 1})"
+        )
 
 
 @dataclass(slots=True)
 class Counts:
     """What was encoded: distinct (context, text) with a pronoun, and what the encoder's length did to them.
 
-    cut: texts whose context lost pieces on its left. windowed: texts too long for the encoder that were read in
+    cut: texts whose context lost pieces on its left. shortened: those whose given context had more sentences than the
+    model was trained on, of which it reads the last ones. windowed: texts too long for the encoder that were read in
     overlapping windows, each pronoun scored once. surplus: texts with more pronouns than the paper's head has slots;
     those beyond them have a score but no weight in the segment's. unread: texts with words whose ends the encoder does
     not read. with_source: texts with a source that counts. source_cut: those whose source is too long for the model, so
@@ -192,6 +208,7 @@ class Counts:
 
     encoded: int = 0
     cut: int = 0
+    shortened: int = 0
     windowed: int = 0
     surplus: int = 0
     unread: int = 0
@@ -224,6 +241,9 @@ class Counts:
         of = f"of {self.encoded} distinct texts"
         if self.cut:
             yield f"context cut on the left to fit the encoder: {self.cut} {of}"
+        if self.shortened:
+            why = "more sentences of context than the model was trained on, the last ones are read"
+            yield f"{why}: {self.shortened} {of}"
         if self.windowed:
             yield f"longer than the encoder, split into windows, every pronoun scored: {self.windowed} {of}"
         if self.surplus:
@@ -253,6 +273,8 @@ class Tally:
         self.scale = 100.0
         self.missing: int | None = None
         self.surplus: int | None = None
+        self.no_translations = 0
+        self.first_no_translation: int | None = None
         self._codes: dict[Hashable, int] = {}
 
     @property
@@ -262,6 +284,10 @@ class Tally:
 
     def add(self, segment: SegmentScore, doc: Hashable = None) -> None:
         """Count one segment; `doc` None is an unknown document."""
+        if segment.no_translation is not None:
+            if not self.no_translations:
+                self.first_no_translation = len(self.sums)
+            self.no_translations += 1
         self.sums.append(sum(pronoun.score for pronoun in segment.pronouns))
         self.counts.append(len(segment.pronouns))
         self.docs.append(-1 if doc is None else self._codes.setdefault(doc, len(self._codes)))
@@ -312,6 +338,8 @@ class Tally:
             surplus=self.surplus,
             wrong_in_pronouns=in_pronouns(errors - missing) if known and apart else None,
             missing_in_pronouns=in_pronouns(missing, limits=most) if apart else None,
+            no_translations=self.no_translations,
+            first_no_translation=self.first_no_translation,
         )
 
     def _rate(

@@ -22,7 +22,16 @@ except ImportError:
 
 from pronmetric.serve import interface, page
 from pronmetric.serve.batches import Busy
-from pronmetric.serve.requests import RateLimit, SecureHeaders, failure, headers, policy_header, read_body
+from pronmetric.serve.requests import (
+    CLOSE,
+    RateLimit,
+    Refusals,
+    SecureHeaders,
+    failure,
+    headers,
+    policy_header,
+    read_body,
+)
 from pronmetric.serve.service import Service, TooMuch
 from pronmetric.version import __version__
 
@@ -31,19 +40,28 @@ BURST = 5
 Result = TypeVar("Result")
 Asked = TypeVar("Asked", bound=BaseModel)
 _ERRORS = {
+    400: "both Content-Length and Transfer-Encoding",
     413: "more than one request may ask for",
     415: "the body is not application/json",
+    421: "another Host than this server's",
     422: "the body is not as described; `detail` says what and where",
     429: "too many requests of this address",
     500: "the server failed; its log says why",
-    503: "too much work waits; try again after `Retry-After` seconds",
+    503: "too much work waits, or the server stops; try again after `Retry-After` seconds",
 }
 
 
-def make_app(service: Service, *, rate: float = 0.0, frame: str | None = None) -> FastAPI:
+def make_app(
+    service: Service,
+    *,
+    rate: float = 0.0,
+    frame: str | None = None,
+    allows: Callable[[str], bool] | None = None,
+) -> FastAPI:
     """The application.
 
-    rate: requests a second of each address, 0 for any number. frame: the origin that may show the page in a frame.
+    allows: whether the header Host of a request is of this server (`names_of_host`); None: any is. rate: requests a
+    second of each address, 0 for any number. frame: the origin that may show the page in a frame.
     """
     limit = RateLimit(rate, max(1, round(rate * BURST)))
 
@@ -59,6 +77,7 @@ def make_app(service: Service, *, rate: float = 0.0, frame: str | None = None) -
         redoc_url=None,
         dependencies=[Depends(allowed)],
     )
+    app.add_middleware(Refusals, allows=allows)
     app.add_middleware(SecureHeaders, headers=headers(frame=frame))
 
     async def refused(request: Request, error: Exception) -> Response:
@@ -93,7 +112,10 @@ def make_app(service: Service, *, rate: float = 0.0, frame: str | None = None) -
     def add(path: str, asked: type[Asked], answer: type[BaseModel], work: Callable[[Asked], Awaitable[object]]) -> None:
         async def respond(request: Request) -> Response:
             body = await read_body(request, asked, most=interface.BODY)
-            return JSONResponse(await _unless_gone(request, work(body)))
+            try:
+                return JSONResponse(await _unless_gone(request, work(body)))
+            except asyncio.CancelledError:  # the server stops
+                return JSONResponse({"detail": "the server stops"}, 503, {"Retry-After": "5", **CLOSE})
 
         schema = {"required": True, "content": {"application/json": {"schema": asked.model_json_schema()}}}
         errors: dict[int | str, dict[str, Any]] = {status: {"description": why} for status, why in _ERRORS.items()}

@@ -25,9 +25,9 @@ Record = Annotated[
         {
             "title": "Record",
             "type": "object",
-            "required": ["id", "text"],
+            "required": ["text"],
             "properties": {
-                "id": {"description": "comes back with the answer"},
+                "id": {"description": "comes back with the answer (default: the record's number from 0)"},
                 "text": {"type": "string", "description": "the translation whose pronouns are scored"},
                 "context": {**_SENTENCES, "description": "the sentences before it, oldest first"},
                 "speaker": {"type": "string", "description": "who says the text; read before it by the model"},

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -65,6 +67,66 @@ class SecureHeaders:
             await send(message)
 
         await self._app(scope, receive, secured)
+
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_EVERYWHERE = ("0.0.0.0", "::", "")
+
+
+def names_of_host(host: str, more: Sequence[str] = ()) -> Callable[[str], bool]:
+    """Whether a request's header Host names a server that listens on `host`, or one of `more` (behind a proxy).
+
+    Other names are of pages that had their name point here (DNS rebinding): such a page could read the answers. A
+    server that listens everywhere is also asked by its addresses, which no page can have as its name. Ports don't
+    matter.
+
+    >>> [names_of_host("127.0.0.1")(host) for host in ("localhost:8000", "[::1]", "evil.example", "")]
+    [True, True, False, False]
+    """
+    names = {name.lower().rstrip(".") for name in (*LOOPBACK, host, *more)} - {""}
+
+    def allows(header: str) -> bool:
+        match = re.fullmatch(r"\[([^\]]*)\](?::\d*)?|([^:]*)(?::\d*)?", header.strip().lower())
+        name = "" if match is None else (match[1] or match[2] or "").rstrip(".")
+        return name in names or (host in _EVERYWHERE and _is_address(name))
+
+    return allows
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class Refusals:
+    """ASGI middleware: refuses requests for another host (421), and those of two lengths (400, and closes).
+
+    allows: whether a header Host is of this server; None: any is.
+    """
+
+    def __init__(self, app: Any, allows: Callable[[str], bool] | None) -> None:
+        self._app, self._allows = app, allows
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        refusal = self._refusal(scope) if scope["type"] == "http" else None
+        await (self._app if refusal is None else refusal)(scope, receive, send)
+
+    def _refusal(self, scope: Message) -> JSONResponse | None:
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        if b"content-length" in headers and b"transfer-encoding" in headers:
+            told = (
+                "expected Content-Length or Transfer-Encoding, got both"  # a proxy may read another one (RFC 9112, 6.1)
+            )
+            return JSONResponse({"detail": told}, 400, CLOSE)
+        host = headers.get(b"host", b"").decode("latin-1")
+        if self._allows is None or self._allows(host):
+            return None
+        told = f"this server is not {host[:100]!r}: ask it by the address that it printed, or allow this name"
+        return JSONResponse({"detail": f"{told} (`pronmetric serve --allow-host NAME`)"}, 421)
 
 
 @dataclass(slots=True)

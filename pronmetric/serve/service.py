@@ -74,17 +74,16 @@ class Service:
         (records,), counts = self._read(records=asked.records)
         if not self.metric.probability:
             next(self.metric.alternatives([]), None)  # raises the error that says why
+        if asked.threshold is None:  # all pronouns are listed
+            forms, find = self.metric.inference.forms, self.metric.language.find
+            of_texts = ((one.text, sum(p.form in forms for p in find(one.text.text))) for one in records)
+            _forms_size(of_texts)
         segments = await self._scores(_texts(records))
         items = [
             (one.text, [p for p in segment.pronouns if asked.threshold is None or p.score < asked.threshold])
             for one, segment in zip(records, segments, strict=True)
         ]
-        size = sum(_SLOT * len(doubtful) * _size(text) for text, doubtful in items)
-        if size > FORMS:
-            raise TooMuch(
-                f"the other forms of {sum(len(doubtful) for _, doubtful in items)} pronouns make about {size:,} "
-                f"characters to read, more than {FORMS:,}: send fewer or shorter records, or a lower threshold"
-            )
+        size = _forms_size(((text, len(doubtful)) for text, doubtful in items))
         found = zip(records, await self.batches.run("forms", items, size=size), strict=True)
         listed = ({"id": one.id, **write.suggestions(one.text.text, each, top=asked.top)} for one, each in found)
         return {**self._answer(listed, counts), **self._notes(records)}
@@ -144,12 +143,14 @@ class Service:
         given = chain.from_iterable(sides.values())
         used = self.metric.with_source is not False  # by a reader or a table
         sourced = used and any(isinstance(one, dict) and one.get("source") is not None for one in given)
+        reads = (sourced or None) if used else False
+        limit = self.metric.context_limit
         read: list[list[Record]] = []
         counts = Counts(with_source=int(sourced))
         for name, values in sides.items():
             read.append([])
             for number, value in enumerate(values, start=1):
-                record = record_of(value, file=name, line=number, with_source=sourced)
+                record = record_of(value, file=name, line=number, with_source=reads, context_size=limit)
                 if self.context == NONE:
                     record = record._replace(text=record.text.without_context())
                 if (size := _size(record.text)) > RECORD:
@@ -204,6 +205,22 @@ def _size(text: Text) -> int:
     """The characters to read of a text."""
     source = () if text.source is None else (text.source.text, *text.source.before)
     return sum(map(len, (text.context, text.text, *source)))
+
+
+def _forms_size(texts: Iterable[tuple[Text, int]]) -> int:
+    """The characters to read of the other forms of so many pronouns of each text.
+
+    Raises:
+        TooMuch: a request may have fewer.
+    """
+    counted = list(texts)
+    size = sum(_SLOT * number * _size(text) for text, number in counted)
+    if size > FORMS:
+        raise TooMuch(
+            f"the other forms of {sum(number for _, number in counted)} pronouns make about {size:,} characters to "
+            f"read, more than {FORMS:,}: send fewer or shorter records, or a lower threshold"
+        )
+    return size
 
 
 def _request_size(texts: Iterable[Text]) -> int:

@@ -12,13 +12,18 @@ function lines(text) {
   return found;
 }
 
+// Whether a line takes a place in a context: it has a letter that stands in no tag or entity.
+function isSentence(line) {
+  return /\p{Alphabetic}/u.test(line.replace(/<[^<>]*>|&#?\w+;/g, ""));
+}
+
 // A record for each line of a translation, in the last `size` of the sentences before it and the lines above it.
 function records(own, context, sources, size) {
   const first = lines(context).join(" ").trim();
   return own.map((text, at) => {
-    const before = [...(first ? [first] : []), ...own.slice(0, at)];
+    const before = [...(first ? [first] : []), ...own.slice(0, at).filter(isSentence)];
     const record = { id: at, text, context: size ? before.slice(-size) : [] };
-    if (sources) Object.assign(record, { source: sources[at], source_context: sources.slice(0, at).slice(-SOURCES_BEFORE) });
+    if (sources) Object.assign(record, { source: sources[at], source_context: sources.slice(0, at).filter(isSentence).slice(-SOURCES_BEFORE) });
     return record;
   });
 }

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.text import corpus
+from pronmetric.text import corpus, numbers
 from pronmetric.text.corpus import TextFile
 
 Candidates = Sequence[tuple[str, ...]]
@@ -83,7 +83,7 @@ def _numbers(name: str, size: int) -> list[float]:
     values = []
     for number, line in enumerate(line_parallel(name, size), start=1):
         try:
-            value = float(line)
+            value = numbers.real(line)
         except ValueError:
             value = math.nan
         if not math.isfinite(value):

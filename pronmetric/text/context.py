@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -12,7 +13,11 @@ from pronmetric.text.columns import values_of
 from pronmetric.text.entry import Entry
 
 CONTEXT_SIZE = 2
+"""Previous sentences of a context, where no checkpoint and no setting says how many."""
+UNNAMED_CONTEXT_SIZE = 2
+"""Those of files that were written before they named the number."""
 SOURCE_CONTEXT = 5  # number of previous source sentences that are used
+_NO_WORDS = re.compile(r"<[^<>]*>|&#?\w+;")  # tags, marks such as <range>, entities
 _BREAKS = {"\t": "a tab", "\n": "a line break", "\r": "a line break"}
 # The kinds of context of a text.
 COMMON, RESPECTIVE, NONE, CROSSED, GIVEN = "common", "respective", "none", "crossed", "given"
@@ -30,17 +35,31 @@ class Text(NamedTuple):
     """A text whose pronouns are scored, the plain text before it, and maybe its source.
 
     speaker: who says it, "" if that is unknown; the context then has the names of its speakers, this one's at its end
-    (`introduce`). None: speakers are not given.
+    (`introduce`). None: speakers are not given. left_out: sentences of its given context before those in `context`,
+    more than the model was trained on.
     """
 
     context: str
     text: str
     source: Source | None = None
     speaker: str | None = None
+    left_out: int = 0
 
     def without_context(self) -> Text:
         """The text alone, without what names speakers."""
-        return self._replace(context="", speaker=None)
+        return self._replace(context="", speaker=None, left_out=0)
+
+
+def is_sentence(line: str) -> bool:
+    """Whether a line takes a place in a context: it has a letter that stands in no tag or entity.
+
+    >>> [is_sentence(line) for line in ("She left.", "<b>She</b>", "", "<range>", "12", "00:01 --> 00:02")]
+    [True, True, False, False, False, False]
+    """
+    if line[:1].isalpha():
+        return True
+    words = _NO_WORDS.sub("", line) if "<" in line or "&" in line else line
+    return any(map(str.isalpha, words))
 
 
 def join(sentences: Iterable[str]) -> str:
@@ -75,12 +94,12 @@ def introduce(context: str, speaker: str | None) -> str:
 def spoken(lines: Iterable[tuple[str, str | None]], speaker: str | None) -> tuple[str, ...]:
     """The lines before a text, each with its speaker, as sentences of a context; `speaker` is that of the text.
 
-    Blank lines are left out. The name of who speaks next ends the last sentence, or is the only one.
+    Lines that are no sentences are left out. The name of who speaks next ends the last sentence, or is the only one.
 
     >>> spoken([("Did you call?", "Ann"), ("Yes.", "")], "Ann"), spoken([], "Bob"), spoken([("Hi.", None)], None)
     (('Ann: Did you call?', 'Yes. Ann:'), ('Bob:',), ('Hi.',))
     """
-    sentences = [attribute(line, who) for line, who in lines if line.strip()]
+    sentences = [attribute(line, who) for line, who in lines if is_sentence(line)]
     last = introduce(sentences.pop() if sentences else "", speaker)
     return (*sentences, last) if last else ()
 
@@ -98,14 +117,20 @@ def check_speaker(name: str, *, file: str | Path | None = None, line: int | None
 
 
 def text_of(
-    record: object, *, file: str | Path | None = None, line: int | None = None, with_source: bool | None = False
+    record: object,
+    *,
+    file: str | Path | None = None,
+    line: int | None = None,
+    with_source: bool | None = False,
+    context_size: int | None = None,
 ) -> Text:
     """The text of a record `{"text": str, "context": [str, ...]}`; fields not named here never change its score.
 
     `context` may be missing, null or empty: the text then has no context. "speaker", who says the text, and
     "context_speakers", a list with the speaker of each sentence of "context", are optional; null and "" are unknown
     speakers. `with_source`: the record must have "source" too; "source_context", a list like "context", is optional.
-    None: it may have one, which may be null.
+    None: it may have one, which may be null. context_size: so many sentences of the context are used, the last ones;
+    None: all.
 
     Raises:
         InputError: with `file` and `line`, where the record is no mapping, a key is missing, a value has
@@ -113,35 +138,44 @@ def text_of(
     """
     entry = Entry(record, file=file, line=line, expected='an object {"text": ..., "context": [...]}')
     text = entry.text("text")
-    context, speaker = _spoken(entry)
+    context, speaker, left_out = _spoken(entry, context_size)
     if with_source:
         if "source" not in entry.record:
             entry.fail('the key "source" is missing; it is required with a source language')
         entry.text("source")  # not null
-    return Text(context, text, None if with_source is False else source_of(entry), speaker)
+    return Text(context, text, None if with_source is False else source_of(entry), speaker, left_out)
 
 
-def _spoken(entry: Entry) -> tuple[str, str | None]:
-    """The context of a record with the names of its speakers, and the speaker of its text; see `Text`."""
+def _spoken(entry: Entry, size: int | None) -> tuple[str, str | None, int]:
+    """Of a record: its context, the last `size` sentences, with names; its speaker; how many sentences are left out."""
     sentences, speaker = entry.sentences("context"), entry.name_of("speaker")
+    places = [place for place, sentence in enumerate(sentences) if is_sentence(sentence)]
+    used = places if size is None else places[max(0, len(places) - size) :]
+    left_out = len(places) - len(used)
     speakers = entry.names("context_speakers")
     if speaker is None and not speakers:
-        return join(sentences), None
+        return join(sentences[place] for place in used), None, left_out
     if speakers and len(speakers) != len(sentences):
         entry.fail(
             f'expected as many "context_speakers" as sentences of "context", {len(sentences)}, got {len(speakers)}; '
             "write null for an unknown speaker"
         )
     names = [check_speaker(name, file=entry.file, line=entry.line) for name in (*speakers, speaker or "")]
-    context = join(map(attribute, sentences, names[:-1] or [""] * len(sentences)))
-    return introduce(context, names[-1]), names[-1]
+    of_context = names[:-1] or [""] * len(sentences)
+    context = join(attribute(sentences[place], of_context[place]) for place in used)
+    return introduce(context, names[-1]), names[-1], left_out
 
 
 def source_of(entry: Entry) -> Source | None:
-    """The source of a record, None if it has none; errors as `text_of`."""
-    if entry.get("source") is None:
+    """The source of a record, None if it has none; errors as `text_of`.
+
+    One whose previous sentences are given without it is empty, which is noted where sources are checked.
+    """
+    before = entry.sentences("source_context")
+    if entry.get("source") is None and not before:
         return None
-    return Source(entry.text("source"), entry.sentences("source_context")[-SOURCE_CONTEXT:])
+    text = "" if entry.get("source") is None else entry.text("source")
+    return Source(text, tuple(filter(is_sentence, before))[-SOURCE_CONTEXT:])
 
 
 def source_record(source: Source | None) -> dict[str, Any]:
@@ -163,7 +197,8 @@ class SourceHistory:
             self._before.clear()
             self._doc = doc
         found = Source(line, tuple(self._before), self._language)
-        self._before.append(line)
+        if is_sentence(line):
+            self._before.append(line)
         return found
 
 
@@ -179,11 +214,16 @@ class History:
 
         With the names of speakers as in `Text`; `speaker` is that of `line`.
         """
+        return introduce(join(self.before(line, doc, speaker)), speaker)
+
+    def before(self, line: str, doc: Hashable = None, speaker: str | None = None) -> list[str]:
+        """The previous sentences one by one, without the name of who says `line`; see `context`."""
         if doc != self._doc:
             self._before.clear()
             self._doc = doc
-        found = introduce(join(self._before), speaker)
-        self._before.append(attribute(line, speaker))
+        found = list(self._before)
+        if is_sentence(line):
+            self._before.append(attribute(line, speaker))
         return found
 
 
@@ -200,7 +240,9 @@ def previous(
     size: int = CONTEXT_SIZE,
     speakers: Iterable[str] | None = None,
 ) -> Iterator[str]:
-    """For each line, the `size` lines before it as one text, only within its document.
+    """For each line, the `size` sentences before it as one text, only within its document.
+
+    Lines that are no sentences (`is_sentence`), such as blank ones, take no place.
 
     `docs` has the document of each line; without it all lines are one document. `speakers`: those of the lines; see
     `Text`.
@@ -221,19 +263,19 @@ def in_context(
     docs: Iterable[Hashable] | None = None,
     size: int = CONTEXT_SIZE,
 ) -> list[dict[str, Any]]:
-    """Records of a system's lines for `PronounMetric.predict`, each in the previous lines of its document.
+    """Records of a system's lines for `PronounMetric.predict`, each in the previous sentences of its document.
 
     Args:
         lines: the system's output, one segment a line: a list, a Series, an array or a column of a data set, as are
             the others.
         reference: lines that give the context (common context); without them the system's own (respective).
         docs: the document of each line; without it all lines are one document.
-        size: previous lines of a context; a checkpoint has that of its training (`PronounMetric.context_size`).
+        size: previous sentences of a context; a checkpoint has that of its training (`PronounMetric.context_size`).
     """
-    lines = values_of(lines, name="lines")
-    source = lines if reference is None else values_of(reference, name="reference")
-    docs = None if docs is None else values_of(docs, name="docs")
+    lines, history = values_of(lines, name="lines"), History(size=size)
+    given = lines if reference is None else values_of(reference, name="reference")
+    by_line: Sequence[Hashable] = [None] * len(lines) if docs is None else values_of(docs, name="docs")
     return [
-        {"text": text, "context": [context]}
-        for text, context in zip(lines, previous(source, docs, size=size), strict=True)
+        {"text": text, "context": history.before(line, doc)}
+        for text, line, doc in zip(lines, given, by_line, strict=True)
     ]

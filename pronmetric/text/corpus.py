@@ -15,6 +15,10 @@ from pronmetric.text.columns import values_of
 from pronmetric.text.context import COMMON, NONE, History, Source, SourceHistory, check_speaker
 from pronmetric.text.lines import check_segment, decode_lines, open_bytes
 
+_FEWEST_LINES, _MOST_DOCUMENTS, _FEWEST_WORDS = 10, 0.9, 4  # of a file of document ids that is noted; of an id in words
+BLANK = "blank"
+"""In place of a file of document ids: blank lines end documents."""
+
 
 class Row(NamedTuple):
     """One segment of all systems. doc, source: None if not given. references: in the order of the corpus's names.
@@ -127,7 +131,8 @@ def read(
     """The corpus of line-parallel files; every line is read once here, so that bad input is refused before scoring.
 
     resegment: lines are cut into sentences, and these aligned with those of the first reference, else of the source,
-    else of the first system; see `text.resegment`. `docids` has a line for each of its lines.
+    else of the first system; see `text.resegment`. docids: the file with the document of each line, with `resegment` of
+    that text, or `BLANK`: lines that are blank in all files end documents.
 
     Raises:
         InputError: a missing or empty file, files of different length, a byte that is not UTF-8, a NUL, a tab in a
@@ -140,7 +145,10 @@ def read(
             "`speakers` names who says each line, and `resegment=True` makes other segments than lines"
         )
     spoken = None if speakers is None else TextFile(speakers)
-    names = [*systems, *references, *(name for name in (source, docids) if name is not None)]
+    if resegment and docids == BLANK:
+        raise PronmetricError("`resegment=True` makes other segments than lines: give a file of ids as `docids`")
+    named = None if docids == BLANK else docids
+    names = [*systems, *references, *(name for name in (source, named) if name is not None)]
     files = {name: TextFile(name, whole=resegment) for name in dict.fromkeys(names)}
     lengths = {name: sum(1 for _ in file) for name, file in files.items()}
     for name, length in lengths.items():
@@ -148,19 +156,22 @@ def read(
             raise InputError("is empty; expected one segment per line", file=files[name].path)
         if length == 1 and "\r" in next(iter(files[name])).strip("\r"):
             note(f"{files[name].path}: one segment, as lines end at \\n alone; its carriage returns (\\r) end none")
-    if docids is not None:
-        check_docids(files[docids], note)
+    if named is not None:
+        check_docids(files[named], note)
     if resegment:
-        columns = {name: files[name] for name in names if name != docids}
-        docs = None if docids is None else files[docids]
+        columns = {name: files[name] for name in names if name != named}
+        docs = None if named is None else files[named]
         return _resegmented(systems, references, source, columns, docs, note)
     if len(set(lengths.values())) > 1:
         lengths_text = ", ".join(f"{files[name].path} has {length}" for name, length in lengths.items())
         cure = "; where sentences were merged or split, `score` and `compare` align them with `resegment=True`"
-        differ = len({length for name, length in lengths.items() if name != docids}) > 1
+        differ = len({length for name, length in lengths.items() if name != named}) > 1
         raise PronmetricError(
             f"expected line-parallel files, got different numbers of lines: {lengths_text}{cure if differ else ''}"
         )
+    of_blank = None
+    if docids == BLANK:
+        of_blank = blank_docids((files[name] for name in dict.fromkeys(names)), note)
     if spoken is not None:
         read_speakers(spoken, lengths[systems[0]], files[systems[0]].path, note)
 
@@ -170,7 +181,8 @@ def read(
     def rows() -> Iterator[Row]:
         side_by_side = zip(*(files[name] for name in (*systems, *references)), strict=True)
         by_line = repeat(None) if spoken is None else map(check_speaker, spoken)
-        for texts, doc, src, speaker in zip(side_by_side, column(docids), column(source), by_line, strict=False):
+        documents = column(named) if of_blank is None else of_blank
+        for texts, doc, src, speaker in zip(side_by_side, documents, column(source), by_line, strict=False):
             yield Row(texts[: len(systems)], doc, src, texts[len(systems) :], speaker=speaker)
 
     return Corpus(tuple(systems), lengths[systems[0]], docids is not None, tuple(references), rows)
@@ -263,6 +275,26 @@ def _speaker(name: object, line: int) -> str:
     return check_speaker(name or "", file="speakers", line=line)
 
 
+def blank_docids(files: Iterable[Iterable[str]], note: Callable[[str], None]) -> list[str]:
+    """The document of each line of line-parallel texts, "1", "2" and so on: lines blank in all of them end documents.
+
+    They belong to the document before them; that there is none is noted.
+
+    >>> blank_docids([["A.", "", "B.", "C."], ["a.", " ", "b.", ""]], print)
+    ['1', '1', '2', '2']
+    """
+    blank = [not any(map(str.strip, lines)) for lines in zip(*files, strict=True)]
+    docs, number, ended = [], 1, False
+    first = next((line for line, is_blank in enumerate(blank) if not is_blank), 0)
+    for line, is_blank in enumerate(blank):
+        number += ended and not is_blank
+        ended = line > first and is_blank
+        docs.append(str(number))
+    if not any(blank):
+        note("no line is blank in all files, so that they are one document")
+    return docs
+
+
 def read_speakers(file: TextFile, lines: int, of: str, note: Callable[[str], None]) -> list[str]:
     """The speaker of each of the `lines` lines of `of`, "" where the line is empty; that no line has one is noted.
 
@@ -282,18 +314,26 @@ def read_speakers(file: TextFile, lines: int, of: str, note: Callable[[str], Non
 
 
 def check_docids(file: TextFile, note: Callable[[str], None]) -> None:
-    """Refuse an empty document id; note a document that continues after another."""
+    """Refuse an empty document id; note a document that continues after another, and ids that can hardly be some."""
     seen: set[str] = set()
+    lines = words = 0
     again: dict[str, int] = {}
     before = None
-    for number, doc in enumerate(file, start=1):
+    for lines, doc in enumerate(file, start=1):
         if not doc.strip():
-            raise InputError("expected a document id, got an empty line", file=file.path, line=number)
+            raise InputError("expected a document id, got an empty line", file=file.path, line=lines)
         if doc != before and doc in seen:
-            again.setdefault(doc, number)
+            again.setdefault(doc, lines)
+        words += doc not in seen and len(doc.split()) >= _FEWEST_WORDS
         seen.add(doc)
         before = doc
     if again:
         doc, number = next(iter(again.items()))
         times = f", as do {len(again) - 1} more" if len(again) > 1 else ""
         note(f"{file.path}:{number}: document {doc!r} continues after another{times}; its context starts again there")
+    if lines >= _FEWEST_LINES and len(seen) >= _MOST_DOCUMENTS * lines:
+        looks = "; the ids look like sentences" if 2 * words > len(seen) else ""
+        note(
+            f"{file.path}: {len(seen)} documents for {lines} lines, so that hardly any line has a context{looks}: "
+            "give a file with the document of each line"
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Generator, Iterator
 from contextlib import closing
+from functools import partial
 from hashlib import blake2b
 from itertools import chain, islice
 from pathlib import Path
@@ -28,20 +29,23 @@ class Record(NamedTuple):
     doc: str | None = None
 
 
-def read(name: str, *, with_source: bool | None = False) -> tuple[Iterator[Record], int | None]:
-    """The records of a file or of stdin ("-"), and their number if known; `with_source` as for `text_of`.
+def read(
+    name: str, *, with_source: bool | None = False, context_size: int | None = None
+) -> tuple[Iterator[Record], int | None]:
+    """The records of a file or of stdin ("-"), and their number if known; the arguments as for `text_of`.
 
     A regular file is checked completely before anything is scored; of input that can be read only once, only the
     first records are checked.
     """
+    parse_all = partial(_parse, with_source=with_source, context_size=context_size)
     if name != "-" and stat.S_ISREG(_mode(name)):
-        total = sum(1 for _ in _parse(iter_lines(name, kept=False), name, with_source))
+        total = sum(1 for _ in parse_all(iter_lines(name, kept=False), name))
         if not total:
             raise InputError("is empty; expected one JSON object a line", file=name)
-        return _parse(iter_lines(name, kept=False), name, with_source), total
+        return parse_all(iter_lines(name, kept=False), name), total
     shown_name = streams.STDIN if name == "-" else name
     lines = decode_lines(streams.stdin(), file=shown_name, kept=False) if name == "-" else iter_lines(name, kept=False)
-    records = _parse(lines, shown_name, with_source)
+    records = parse_all(lines, shown_name)
     ahead = list(islice(records, AHEAD))
     if not ahead:
         raise InputError("is empty; expected one JSON object a line", file=shown_name)
@@ -54,15 +58,17 @@ def of_corpus(corpus: Corpus, kind: str, *, size: int) -> Iterator[Record]:
         yield Record(line, Text(contexts[0][0], row.texts[0], row.evidence, row.speaker))
 
 
-def record_of(value: Any, *, file: str, line: int, with_source: bool | None = False) -> Record:
-    """The record that a value holds.
+def record_of(
+    value: Any, *, file: str, line: int, with_source: bool | None = False, context_size: int | None = None
+) -> Record:
+    """The record that a value holds; the arguments as for `text_of`. Without an id, it is its number from 0.
 
     Raises:
-        InputError: as in `text_of`; the id is missing; id or document has a NUL or a lone surrogate.
+        InputError: as in `text_of`; id or document has a NUL or a lone surrogate.
     """
-    text = text_of(value, file=file, line=line, with_source=with_source)
+    text = text_of(value, file=file, line=line, with_source=with_source, context_size=context_size)
     entry = Entry(value, file=file, line=line)
-    identity = entry.required("id")
+    identity = value["id"] if "id" in value else line - 1
     entry.printable(text_of_id(identity), "id")
     return Record(identity, text, as_text(entry, "doc"))
 
@@ -89,11 +95,11 @@ def _mode(name: str) -> int:
         raise InputError("no such file", file=name) from None
 
 
-def _parse(lines: Generator[str, None, None], file: str, with_source: bool | None) -> Iterator[Record]:
+def _parse(lines: Generator[str, None, None], file: str, **given: Any) -> Iterator[Record]:
     seen: set[bytes] = set()
     with closing(lines):
         for number, line in enumerate(lines, start=1):
-            record = record_of(parse(line, file=file, line=number), file=file, line=number, with_source=with_source)
+            record = record_of(parse(line, file=file, line=number), file=file, line=number, **given)
             identity = strict_json.dump(record.id, sort_keys=True)
             key = blake2b(identity.encode(), digest_size=16).digest()
             if key in seen:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ class Word(NamedTuple):
 
 
 _APOSTROPHE = "['\u2019\u02bc\u2018\u00b4`]"
+_MARKS = "".join(letter for letter in map(chr, range(0x300, 0x1E00)) if unicodedata.category(letter) in ("Mn", "Mc"))
 _WORD = re.compile(
     rf"""
       (?:https?://|www\.)\S*[\w/]                 # a web address
@@ -28,7 +30,7 @@ _WORD = re.compile(
     | {_APOSTROPHE}?\bt(?=(?:is|was|were)\b)      # the it of 'tis
     | {_APOSTROPHE}(?:s|re|ve|ll|d|m)\b           # clitics
     | [^\W\d_]+(?=n{_APOSTROPHE}t\b)              # the do of don't
-    | [^\W_]+(?:[\u0300-\u036f]+[^\W_]*)*         # letters and digits
+    | [^\W_]+(?:[{_MARKS}]+[^\W_]*)*             # letters and digits, with combining marks and vowel signs
     | [^\w\s] | _                                 # one punctuation mark
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -42,6 +44,8 @@ def words(text: str) -> tuple[Word, ...]:
 
     >>> [w.text for w in words("She didn't say it's his.")]
     ['She', 'did', "n't", 'say', 'it', "'s", 'his', '.']
+    >>> [w.text for w in words("\u0939\u093f\u0902\u0926\u0940 \u092e\u0947\u0902\u0964")]
+    ['\u0939\u093f\u0902\u0926\u0940', '\u092e\u0947\u0902', '\u0964']
     >>> words("a we\u00adek")[1]
     Word(text='week', start=2, end=7)
     """

@@ -32,12 +32,13 @@ def two(tiny_checkpoint: Checkpoints, tmp_path: Path) -> tuple[Path, Path]:
     shutil.copytree(first, second)
     weights = {name: 1.5 * tensor for name, tensor in load_file(first / "model.safetensors").items()}
     save_file(weights, second / "model.safetensors")
+    change(second)
     return first, second
 
 
 def change(folder: Path, **keys: object) -> None:
     config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
-    (folder / "config.yaml").write_text(yaml.safe_dump({**config, **keys}, sort_keys=False))
+    files.write_config(folder, {**config, **keys})
 
 
 @pytest.mark.parametrize(("shares", "factor"), [([], 1.25), (["--shares", "3", "1"], 1.125)])

@@ -141,3 +141,12 @@ def test_flags_of_the_evaluation_need_it(capsys: pytest.CaptureFixture[str]) -> 
     assert "--model and --plot: goes with --evaluate" in capsys.readouterr().err
     assert main(["mqm", "m.tsv", "--evaluate", "--plot", "x.gif"]) == 1
     assert "--plot x.gif: expected a name that ends in .png or .svg" in capsys.readouterr().err
+
+
+def test_escaped_marks_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.tsv").write_text(Path("m.tsv").read_text().replace("<v>", "&lt;v&gt;").replace("</v>", "&lt;/v&gt;"))
+    assert main(["mqm", "m.tsv", "--pronouns", "t.jsonl", "--to_json", "c.json"]) == 0
+    told = capsys.readouterr()
+    assert told.out.splitlines()[0] == "4 texts, 1 raters, 1 errors, 1 pronoun errors"
+    assert told.err == "pronmetric: m.tsv: 1 rows with escaped marks (&lt;v&gt;), read as marks\n"
+    assert json.loads(Path("c.json").read_text())["rows_left_out"] == {}

@@ -281,3 +281,18 @@ def test_preference_pairs_are_read_by_evaluate(
     capsys.readouterr()
     out, _ = run("--nbest", candidates, "--size", "5", "--mbr", "--to_pairs", "-", "--margin", "5")
     assert out == []
+
+
+def test_blank_lines_end_documents(tmp_path: Path, capsys: pytest.CaptureFixture[str], tiny_checkpoint) -> None:
+    paths = {name: tmp_path / name for name in ("a", "b", "ids")}
+    paths["a"].write_text("Ann left.\nShe wept.\n\nHe slept.\n", encoding="utf-8")
+    paths["b"].write_text("Ann left.\nHe wept.\n\nShe slept.\n", encoding="utf-8")
+    paths["ids"].write_text("1\n1\n1\n2\n", encoding="utf-8")
+    found = []
+    for docids in (str(paths["ids"]), "blank"):
+        to = tmp_path / "o.json"
+        files = ["--candidates", str(paths["a"]), str(paths["b"]), "--docids", docids, "--to_json", str(to)]
+        assert main(["rerank", *files, "--model", str(tiny_checkpoint()), "--precision", "32", "--gpus", "0"]) == 0
+        found.append(to.read_text(encoding="utf-8"))
+    assert found[0] == found[1]
+    assert "cross documents" not in capsys.readouterr().err

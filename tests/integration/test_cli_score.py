@@ -113,12 +113,14 @@ def test_one_line_of_notes_and_warnings(run: Run, sample: Path, tiny_checkpoint:
         told = [line for line in run(*files, *flags)[1].splitlines() if line.startswith("pronmetric: ")]
         return [line for line in told if "context cut" not in line]
 
-    untrained, signature = notes("--docids", sample / "docids.txt")
+    unread, untrained, signature = notes("--docids", sample / "docids.txt")
     assert signature.startswith("pronmetric: signature: ")
+    assert unread.startswith("pronmetric: -s: reports show the source; it does not affect scores")
     caveat = "its config.yaml records no training: the scores may be those of random weights"
     assert untrained == f"pronmetric: checkpoint {tiny_checkpoint().name}: {caveat}"
     assert [line.split(":")[1] for line in notes()] == [
         " no document ids",
+        " -s",
         untrained.split(":")[1],
         " signature",
     ]

@@ -102,7 +102,12 @@ def test_a_set_built_of_annotated_english_is_scored_by_distance(suites: Path, ti
     (suites / "annotated").mkdir()
     (suites / "annotated" / "a.conll").write_text(f"# begin document a\n{rows}# end document\n")
     flags = ["--target-language", "en", "--target", "annotated", "-o", "built.json", "--quiet"]
-    assert main(["suite", "build", "contrastive", *flags]) == 0
+    assert main(["suite", "build", "contrastive", *flags, "--blind-model", str(tiny_checkpoint())]) == 0
+    blind = json.loads((suites / "built.manifest.json").read_text())["without context"]
+    assert [one["judge"].split()[0] for one in blind] == ["frequency", Path(tiny_checkpoint()).name]
+    assert all(one["chance"] == 1 / 4 and one["items"] == 2 for one in blind)
+    alone = score("contrapro", "--set", "built.json", "--model", str(tiny_checkpoint()), "--gpus", "0")
+    assert alone["accuracy"] == blind[1]["accuracy"]
     result = score(
         "contrapro", "--set", "built.json", "--model", str(tiny_checkpoint()), "--context", "2", "--gpus", "0"
     )

@@ -177,3 +177,17 @@ def test_the_pairs_of_a_wmt_set_have_that_many_sentences(tiny_checkpoint: Checkp
     two, one = contexts(2), contexts(1)
     assert two.keys() == one.keys() and max(map(len, two.values())) == 2
     assert all(one[key] == context[-1:] for key, context in two.items())
+
+
+def test_longer_given_contexts_are_cut_and_noted(
+    tiny_checkpoint: Checkpoints, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, path = tiny_checkpoint(), tmp_path / "r.jsonl"
+    said = {}
+    for name, size in (("long", 4), ("short", 2)):
+        rows = [{"id": i, "text": text, "context": LINES[-size:]} for i, text in enumerate(OTHERS)]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        said[name] = run(capsys, model, "score", "--jsonl", str(path))
+    assert said["long"][0] == said["short"][0]
+    noted = "more sentences of context than the model was trained on, the last ones are read: "
+    assert noted in said["long"][1] and noted not in said["short"][1]

@@ -270,7 +270,7 @@ def test_scores_are_those_of_the_model(tiny_checkpoint: Checkpoints, records: li
         if segment.score is None:
             continue
         spans = [(p.start, p.end) for p in segment.pronouns]
-        rows = metric.inference.collator.encode([Example(record["context"][0], record["text"], spans)])
+        rows = metric.inference.collator.encode([Example(" ".join(record["context"]), record["text"], spans)])
         with torch.inference_mode():
             out = metric.inference.replicas[0](metric.inference.collator.pad(rows))
         assert segment.score == pytest.approx(out.segment.item(), abs=1e-5)
@@ -385,6 +385,31 @@ def test_stream_keeps_the_order_and_counts(metric: PronounMetric, records: list[
     assert counts.encoded == len({t for t in texts if find(t.text)})
 
 
+def test_of_a_given_context_as_many_sentences_are_read_as_in_training(metric: PronounMetric) -> None:
+    sentences = ["The ship sank.", "Ann wept.", "It rained.", "", "Bo left."]
+    long = [{"text": "She saw him.", "context": sentences}, {"text": "She saw him.", "context": ["Bo left."]}]
+    with pytest.warns(UserWarning, match="1 of 2 texts have more sentences of context than the 2"):
+        found = metric.predict(long)
+    short = metric.predict([{**long[0], "context": ["It rained.", "Bo left."]}, long[1]])
+    assert found.scores == short.scores and (found.counts.shortened, short.counts.shortened) == (1, 0)
+    assert "1 of 2 distinct texts" in next(found.counts.notes())
+    with pytest.warns(UserWarning, match="2 of 4 texts"):
+        assert metric.compare(long, long).counts.shortened == 1
+
+
+def test_a_refusal_is_a_warning_in_python(metric: PronounMetric, tmp_path: Path) -> None:
+    lines = ["She left.", "I'm sorry, but I can't assist with that.", "He slept."]
+    said = "1 of 3 (records|lines) look like .*the first is (record|line) 2"
+    with pytest.warns(UserWarning, match=said):
+        found = metric.predict([{"text": line} for line in lines])
+    assert found.system.no_translations == 1 and found.segments[1].no_translation == "refusal"
+    (tmp_path / "a.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with pytest.warns(UserWarning, match=said):
+        assert metric.score_files(tmp_path / "a.txt").segments[1].no_translation == "refusal"
+    with pytest.warns(UserWarning, match=said):
+        metric.corpus_score(lines, [["Sie ging.", "Sorry, I was late.", "Er schlief."]])
+
+
 def test_bad_records_and_settings_are_refused(metric: PronounMetric, tiny_checkpoint: Checkpoints) -> None:
     with pytest.raises(InputError, match=r'record:2: the key "text" is missing'):
         metric.predict([{"text": "She."}, {"context": ["x"]}])
@@ -404,5 +429,5 @@ def test_context_never_crosses_documents() -> None:
     lines, docs = ["A.", "B.", "C.", "D.", "E."], ["x", "x", "x", "y", "y"]
     assert list(previous(lines, docs)) == ["", "A.", "A. B.", "", "D."]
     assert list(previous(lines)) == ["", "A.", "A. B.", "B. C.", "C. D."]
-    assert list(previous(["A.", " ", "C."])) == ["", "A.", "A."]  # an empty line is one of the two, and adds nothing
-    assert [r["context"] for r in in_context(["1", "2"], reference=["A.", "B."])] == [[""], ["A."]]
+    assert list(previous(["A.", "B.", " ", "C."])) == ["", "A.", "A. B.", "A. B."]  # a blank line is no sentence
+    assert [r["context"] for r in in_context(["1", "2"], reference=["A.", "B."])] == [[], ["A."]]

@@ -19,7 +19,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from pronmetric.checkpoint import locate
+from pronmetric.checkpoint import config, files, locate
 from pronmetric.checkpoint.locate import WEIGHTS
 from pronmetric.errors import PronmetricError
 from pronmetric.metric import PronounMetric
@@ -69,6 +69,7 @@ def test_a_copy_of_a_checkpoint_that_has_changed_is_refused(
     content = pickle.dumps(PronounMetric.from_pretrained(folder, gpus=0))
     weights = {name: value + 1 for name, value in load_file(folder / WEIGHTS).items()}
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
+    files.write_config(folder, config.read(folder / locate.CONFIG))
     with pytest.raises(PronmetricError, match=r"a copy of a metric loads its checkpoint again, but .*mine has changed"):
         pickle.loads(content)
 

@@ -161,7 +161,7 @@ def test_french_rules_contrast_within_a_number() -> None:
 
 def test_the_command_writes_the_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "suite.json"
-    flags = ["--target-language", "de", *write(tmp_path), "--each", "1", "-o", str(out)]
+    flags = ["--target-language", "de", *write(tmp_path), "--each", "1", "-o", str(out), "--blind-model", "none"]
     assert suite_build.GROUP.main(["contrastive", *flags]) == 0
     assert len(json.loads(out.read_text(encoding="utf-8"))) == 3
     told = capsys.readouterr()

@@ -1,5 +1,7 @@
 """What people marked and corrected: edits of pronouns, marks of raters, published formats, splits."""
 
+# ruff: noqa: RUF001  (letters of other scripts)
+
 from __future__ import annotations
 
 import json
@@ -8,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.people import mqm, sets
+from data_prep.people import mqm, sets, wmt_qe
 from data_prep.people.edits import Edits, compare
 from data_prep.people.texts import judged_texts
 from pronmetric.cli.main import main
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.lab.human.mqm import Error, Insertion, Judgement
-from pronmetric.pronouns.languages import ENGLISH
+from pronmetric.pronouns.languages import ENGLISH, language
 from pronmetric.schema import JudgedGap, JudgedPronoun
 
 HEADER = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity"
@@ -35,6 +37,11 @@ SOURCE = "她把它给了他。"
         ("He came.", "He left.", Edits({}, (), (), "")),
         # a phrase is reworded: the pronoun in it was not missing
         ("It is the database, People.", "It is the database that belongs People.", Edits({}, (), ((18, 19),), "")),
+        (
+            "They named winner.",
+            "They named her the winner.",
+            Edits({}, ((11, "her"),), (), "They named her the winner."),
+        ),
         ("Let's play.", "Let me play.", Edits({}, (), ((3, 5),), "")),
         ("Lives of others.", "His of others.", Edits({}, (), ((0, 5),), "")),
         ("She saw,him.", "She saw it him.", Edits({}, ((7, "it"),), (), "She saw it him.")),
@@ -43,6 +50,40 @@ SOURCE = "她把它给了他。"
 )
 def test_what_became_of_the_pronouns(text: str, edited: str, expected: Edits) -> None:
     assert compare(text, edited, ENGLISH) == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "edited", "expected"),
+    [
+        # another inflection alone is no correction, also beside one
+        ("de", "Er nahm seine Hut.", "Er nahm seinen Hut.", Edits({}, (), (), "")),
+        (
+            "de",
+            "Mit seinem Kind sang sie.",
+            "Mit seiner Frau sang er.",
+            Edits({21: "er"}, (), (), "Mit seinem Kind sang er."),
+        ),
+        # an article in place of a determiner is no other word, in place of a personal pronoun it may be a pronoun
+        ("de", "Sie hob ihre Hand.", "Sie hob die Hand.", Edits({8: ""}, (), (), "Sie hob die Hand.")),
+        ("de", "Ein Hund bellt.", "Sein Hund bellt.", Edits({}, ((0, "sein"),), (), "Sein Hund bellt.")),
+        ("de", "Dann kam sie.", "Dann kam die.", Edits({}, (), ((9, 12),), "")),
+        # what is inserted beside a replaced pronoun stands after it
+        (
+            "de",
+            "Als sie umdrehte.",
+            "Als er sich umdrehte.",
+            Edits({4: "er"}, ((8, "sich"),), (), "Als er sich umdrehte."),
+        ),
+        ("fr", "Il leva sa main.", "Il leva la main.", Edits({8: ""}, (), (), "Il leva la main.")),
+        ("ru", "Он взял свой книгу.", "Он взял свою книгу.", Edits({}, (), (), "")),
+        # a word has more characters than one, and no blanks
+        ("zh", "他把它带走了。", "他把她带走了。", Edits({2: "她"}, (), (), "他把她带走了。")),
+        ("zh", "他走了，她来。", "他走了，来。", Edits({4: ""}, (), (), "他走了，来。")),
+        ("zh", "那时它们在这里。", "那个时候他们在这里。", Edits({2: "他们"}, (), (), "那时候他们在这里。")),
+    ],
+)
+def test_what_became_of_the_pronouns_of_other_languages(code: str, text: str, edited: str, expected: Edits) -> None:
+    assert compare(text, edited, language(code)) == expected
 
 
 @pytest.mark.parametrize(
@@ -101,6 +142,34 @@ def test_a_rater_who_put_another_form_corrects_the_pronoun() -> None:
     one = Judgement("s", "d", 1, "r", "She left.", (error,), SOURCE)
     (text,) = judged_texts([one], testset="t", source="zh", context_size=2, longest=2, language=ENGLISH)
     assert text.pronouns == (JudgedPronoun(0, 3, "she", ("r",), "he"),)
+
+
+@pytest.mark.parametrize(
+    ("target", "start", "end", "marked"),
+    [
+        # three characters too far, with and without the blank after the span; a span at the end
+        ("Он видел её вчера.", 0, 6, "Он"),
+        ("Он видел её вчера.", 9, 14, "её"),
+        ("Он видел её, а не нас.", 9, 14, "её"),
+        ("Он видел её", 9, 15, "её"),
+        # right as it is: the word would be cut
+        ("Это был абсолютно тёмный дом.", 8, 17, "абсолютно"),
+        # quoted as in CSV
+        ('"Он сказал: ""Мы тут"" и ушёл."', 14, 20, "Мы"),
+        ('"Он сказал: ""Мы тут"" и ушёл."', 1, 7, "Он"),
+        ("Да, нет.", 2, 3, ","),
+        ("Да, нет.", 2, 1, ""),
+    ],
+)
+def test_the_spans_of_a_file_with_a_header(target: str, start: int, end: int, marked: str, tmp_path: Path) -> None:
+    path = tmp_path / "demo_en-ru_processed.tsv"
+    row = ("s", "d", "1", "r", '"He said ""we""."', target, str(start), str(end), "minor")
+    path.write_text("\n".join(map("\t".join, (wmt_qe.COLUMNS, row))) + "\n", encoding="utf-8")
+    tally = Counter[str]()
+    (one,) = mqm.read(path, tally)
+    (((first, last),),) = (error.spans for error in one.errors)
+    assert one.text[first:last] == marked and one.source == 'He said "we".' and not tally
+    assert one.text == (target[1:-1].replace('""', '"') if target[0] == '"' else target)
 
 
 @pytest.fixture
@@ -185,6 +254,30 @@ def test_every_format_gives_the_same_record(people: Path, tmp_path: Path, capsys
     }
 
 
+def test_marks_out_of_english_and_ted_is_no_training_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, out = tmp_path / "people", tmp_path / "out"
+    folder.mkdir()
+    for name, text in (
+        ("2021_TED_en-de_processed", "Die alte Lampe war hell, bis es brach"),
+        ("2021_en-de_processed", "Kein Mensch las den Brief, weil es lang war"),
+    ):
+        place = f"{text.index('es')}\t{text.index('es') + 2}"
+        lines = [
+            f"s\td{doc}\t{seg}\tr\t{name}, it {doc} {seg}.\t{text} {doc} {seg}.\t{place}\tminor"
+            for doc in range(10)
+            for seg in range(2)
+        ]
+        (folder / f"{name}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert main(["prepare", "data.wmt=[]", "data.target=de", f"data.people={folder}", f"out={out}"]) == 0
+    capsys.readouterr()
+    rows = {split: [arrow.to_judged(row) for row in arrow.read_people(out, split)] for split in arrow.PEOPLE_SPLITS}
+    assert {text.testset for text in rows["people_test"]} == {"2021_TED_en-de_processed"}
+    assert {text.testset for split in ("people_train", "people_development") for text in rows[split]} == {
+        "2021_en-de_processed"
+    }
+    assert [each.marked_by for each in rows["people_test"][0].pronouns] == [("r",)]
+
+
 def test_a_whole_language_can_be_held_out_and_a_human_translation_is_never_trained_on(people: Path) -> None:
     (marks,) = (one for one in sets.find([str(people)], target="en") if one.name == "mqm_demo_zhen")
     read = {"context_size": 2, "longest": 2, "language": ENGLISH}
@@ -213,6 +306,30 @@ def test_a_broken_file_is_named(name: str, content: str | None, message: str, tm
     with pytest.raises(InputError, match=message):
         for one in sets.find([str(path)], target="en"):
             list(one.read(context_size=2, longest=2, language=ENGLISH, tally=Counter()))
+
+
+def test_post_edits_of_a_script_without_blanks_are_joined(tmp_path: Path) -> None:
+    folder = tmp_path / "edits" / "en-zh"
+    folder.mkdir(parents=True)
+    for suffix, line in (
+        ("src", "In 2013 , Ann Lee gave it to him ."),
+        ("mt", "2013   年   ，   Ann   Lee   把   它   给了   他   的   “   朋友   ”   。"),
+        ("pe", "2013   年 ， Ann   Lee 把   她 给了 他 的 “ 朋友 ” 。"),
+    ):
+        (folder / f"train.{suffix}").write_text(f"{line}\n", encoding="utf-8")
+    (one,) = sets.find([str(tmp_path)], target="zh")
+    (text,) = one.read(context_size=2, longest=2, language=language("zh"), tally=Counter())
+    assert (text.text, text.mended) == ("2013年，Ann Lee把它给了他的“朋友”。", "2013年，Ann Lee把她给了他的“朋友”。")
+    assert text.source == "In 2013, Ann Lee gave it to him."
+    assert [(each.form, each.correction) for each in text.pronouns] == [("它", "她"), ("他", None)]
+
+
+def test_a_mark_of_two_words_without_blanks_has_up_to_four_characters() -> None:
+    short, long = Error("", "major", ((2, 6),)), Error("", "major", ((0, 6),))
+    for error, who in ((short, ("r",)), (long, ())):
+        one = Judgement("s", "d", 1, "r", "昨天他的时候来。", (error,), "He came.")
+        (text,) = judged_texts([one], testset="t", source="en", context_size=2, longest=2, language=language("zh"))
+        assert [(each.form, each.marked_by) for each in text.pronouns] == [("他", who)]
 
 
 def test_the_files_of_post_edits_have_as_many_lines(people: Path) -> None:

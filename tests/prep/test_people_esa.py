@@ -11,6 +11,7 @@ import pytest
 
 from data_prep.people import esa, sets
 from pronmetric.errors import InputError
+from pronmetric.lab.human.contrastive_esa import CONTROL, REPEATED
 from pronmetric.lab.human.mqm import OMISSION, Error, Judgement
 from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.schema import JudgedPronoun
@@ -106,7 +107,7 @@ def test_each_format_gives_the_same_judged_text(name: str, tmp_path: Path) -> No
     assert (text.raters, text.text, text.context) == (("x", "y"), "She saw him.", (BEFORE,))
     assert (text.source, text.source_context) == ("S1", ("S0",))
     assert text.pronouns == (JudgedPronoun(0, 3, "she", ("x", "y")), JudgedPronoun(8, 11, "him", ("y",)))
-    expected = {"wmt24.jsonl": {esa.REPEATED: 1}, "annotations.json": {esa.REPEATED: 1, esa.CONTROL: 1}}
+    expected = {"wmt24.jsonl": {REPEATED: 1}, "annotations.json": {REPEATED: 1, CONTROL: 1}}
     assert tally == {**expected.get(name, {}), esa.UNCLEAR: 1}
 
 

@@ -96,7 +96,7 @@ def test_the_command_and_its_set_is_scored(tmp_path: Path, capsys: pytest.Captur
     (tmp_path / "ids").write_text("a\na\nb\nb\n")
     out = tmp_path / "suite.jsonl"
     files = ["--source", str(tmp_path / "en"), "--target", str(tmp_path / "zh"), "--docids", str(tmp_path / "ids")]
-    assert suite_build.GROUP.main(["discourse", *files, "-o", str(out)]) == 0
+    assert suite_build.GROUP.main(["discourse", *files, "-o", str(out), "--blind-model", "none"]) == 0
     told = capsys.readouterr()
     assert re.search("written, pronoun: 它们 +2", told.out) and "pronoun: 它们: 78 fewer than 80" in told.err
     items = cai_xiong.read(out, Reading(context=1))
@@ -104,7 +104,7 @@ def test_the_command_and_its_set_is_scored(tmp_path: Path, capsys: pytest.Captur
     assert items[0].candidates[0].target_context == ("杯子是新的。",)
     (tmp_path / "zh").write_text("茶。\n" * 4, encoding="utf-8")
     with pytest.raises(PronmetricError, match="expected an English source and its Chinese translation"):
-        suite_build.GROUP.main(["discourse", *files, "-o", str(out)])
+        suite_build.GROUP.main(["discourse", *files, "-o", str(out), "--blind-model", "none"])
 
 
 def test_counterparts_of_a_pronoun(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

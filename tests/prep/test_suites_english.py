@@ -24,9 +24,9 @@ GERMAN = english.source_pronouns("de")
 
 
 def built(
-    document: corpus.Document, allowed: english.Allowed, counts: Counter[str] | None = None
+    document: corpus.Document, language: english.Source, counts: Counter[str] | None = None
 ) -> list[dict[str, Any]]:
-    return list(english.items(document, allowed, writing=WRITING, counts=Counter() if counts is None else counts))
+    return list(english.items(document, language, writing=WRITING, counts=Counter() if counts is None else counts))
 
 
 def sentence(text: str) -> Sentence:
@@ -95,6 +95,42 @@ def test_without_chains_the_nearest_noun_that_agrees_is_the_antecedent() -> None
     assert [e["contrastive"] for e in item["errors"]] == ["She was old.", "It was old."]
 
 
+def test_an_antecedent_is_a_noun_of_the_right_gender_in_german() -> None:
+    """A lower-case word is no noun ("work" as a verb); "die Lampe" is no "er"."""
+    er = ("Er war alt.", "It was old.", "0-0 1-1 2-2 3-3")
+    stove = ("Der Ofen soll arbeiten.", "The stove shall work.", "0-0 1-1 2-2 3-3 4-4")
+    (item,) = built(parallel(stove, er), GERMAN)
+    assert (item["ref ante phrase"], item["src ante phrase"]) == ("stove", "Ofen")
+    lamp = ("Der Ofen neben die Lampe.", "The stove beside the lamp.", "0-0 1-1 2-2 3-3 4-4 5-5")
+    (item,) = built(parallel(lamp, er), GERMAN)
+    assert item["src ante phrase"] == "Ofen"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It doesn't look like they won.",
+        "How's it going?",
+        "It did not feel as if he won.",
+        "It helps me that they won.",
+        "It remains to be seen.",
+        "It is about them.",
+    ],
+)
+def test_it_of_an_idiom_is_expletive(text: str) -> None:
+    counts: Counter[str] = Counter()
+    at = text.lower().split().index("it")
+    assert not built(parallel(STOVE, ("Er " * 9, text, f"0-{at} 1-{at + 1}")), GERMAN, counts)
+    assert counts["dropped: expletive"] == 1
+
+
+def test_a_floating_quantifier_has_no_singular() -> None:
+    women = ("Die Frauen kamen.", "The women came.", "0-0 1-1 2-2 3-3")
+    counts: Counter[str] = Counter()
+    assert not built(parallel(women, ("Sie lachten.", "They had all laughed.", "0-0 1-3")), GERMAN, counts)
+    assert counts["dropped: no other pronoun whose verb is known"] == 1
+
+
 @pytest.mark.parametrize(
     ("pair", "reason"),
     [
@@ -131,7 +167,7 @@ def test_annotated_english_alone() -> None:
     tokens = "The old woman laughed . I said she was right , and she sat down .".split()
     mentions = [Mention(0, 3, "1"), Mention(5, 6, "2"), Mention(7, 8, "1"), Mention(12, 13, "1")]
     document = corpus.from_annotated(Annotated("story", tuple(tokens), tuple(mentions)))
-    first, second = built(document, {})
+    first, second = built(document, english.NO_SOURCE)
     assert first["ref segment"] == "I said she was right, and she sat down." and first["src segment"] == ""
     assert [e["contrastive"] for e in first["errors"]] == [
         "I said he was right, and he sat down.",
@@ -157,6 +193,7 @@ def test_the_command_on_text_and_its_set_is_scored_with_its_context(
     files = ["--source", str(tmp_path / "de"), "--target", str(tmp_path / "en"), "--docids", str(tmp_path / "ids")]
     out = tmp_path / "suite.json"
     flags = ["contrastive", "--target-language", "en", "--source-language", "de", *files, "-o", str(out)]
+    flags += ["--blind-model", "none"]
     assert suite_build.GROUP.main(flags) == 0
     assert "items by agreement of number and gender      6" in capsys.readouterr().out
     items = contrapro.read(out, Reading(context=1))
@@ -170,7 +207,7 @@ def test_the_command_on_text_and_its_set_is_scored_with_its_context(
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--target-language", "de", "--target", "x"], "--target-language de needs --source, --target and --alignment"),
+        (["--target-language", "de", "--target", "x"], "--target-language de needs --source and --target, or"),
         (["--target-language", "en"], "give --target, or --wmt-dir"),
         (["--target-language", "en", "--target", "x", "--source", "y"], "--source goes with --source-language"),
         (["--target-language", "en", "--target", "x", "--pairs", "de-en"], "--pairs goes with --wmt-dir"),

@@ -16,6 +16,7 @@ from pronmetric.alignment.counts.table import CountTable
 from pronmetric.alignment.table import BROKEN, Table, from_bytes, is_consistent, open_arrays, to_bytes
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.output.targets import AtomicFile
+from pronmetric.text.language_codes import bare
 
 FORMAT = 2
 _WITH_MODEL = 1
@@ -37,6 +38,8 @@ def of_language(language: str) -> CountTable:
     if language not in shipped():
         if Path(language).is_file():
             return load(language)
+        if bare(language) in shipped():
+            return of_language(bare(language))
         raise PronmetricError(
             f"no table of counts for language {language!r}: expected one of {', '.join(shipped())}, "
             "or a file that `pronmetric baseline counts` wrote"

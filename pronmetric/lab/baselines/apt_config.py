@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pronmetric.errors import InputError
+from pronmetric.text import numbers
 from pronmetric.text.lines import read_lines
 
 KEYS = {
@@ -193,7 +194,7 @@ def _weights(config: Config) -> dict[int, float]:
     weights = []
     for item in _items(config.need("cases", "weigths_per_case", "1, 1, 0, 0, 0, 0")):
         try:
-            weight = float(item)
+            weight = numbers.real(item)
         except ValueError:
             weight = math.nan
         if not math.isfinite(weight):

@@ -149,7 +149,7 @@ def agree(boards: Iterable[Figures], human: Human, *, held_out: Iterable[str], s
     draws: dict[str, _Draws] = {}
     for number, board in enumerate(boards):
         people = human.get(board.testset.id, {})
-        own = zip(board.systems, board.groups[ALL].systems, strict=True)
+        own = sorted(zip(board.systems, board.groups[ALL].systems, strict=True))
         scores = {name: figures.score for name, figures in own if name in people and figures.score is not None}
         if len(scores) < 2:
             continue

@@ -8,7 +8,6 @@ What the folder of scored test sets has with the same signature and texts is not
 from __future__ import annotations
 
 import hashlib
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -28,7 +27,7 @@ from pronmetric.scoring.bulk import score_rows
 from pronmetric.scoring.score import SPEAKERS, SegmentScore
 from pronmetric.signature import Signature
 from pronmetric.text import strict_json
-from pronmetric.text.context import COMMON, NONE, Text, attribute, introduce
+from pronmetric.text.context import COMMON, NONE, History, Text, introduce
 from pronmetric.text.corpus import Corpus
 
 FORMAT = "pronmetric board scores 3"
@@ -120,24 +119,21 @@ def score(
     rows: dict[str, list[tuple[float, ...]]] = {name: [] for name in corpus.systems}
     preferences: dict[str, list[float]] = {name: [] for name in corpus.systems}
     missing: dict[str, list[float | None]] = {name: [] for name in corpus.systems}
-    before: dict[str, deque[str]] = {name: deque(maxlen=size) for name in corpus.systems}
+    histories = {name: History(size=size) for name in corpus.systems}
     docs: list[str | None] = []
     for number, scored in enumerate(score_rows(corpus, testset.context, size=size, stream=stream)):
         row = scored.row
-        if docs and row.doc != docs[-1]:
-            for lines in before.values():
-                lines.clear()
         docs.append(row.doc)
         for name, text, (segment, *_) in zip(corpus.systems, row.texts, scored.segments, strict=True):
             kinds = groups.classify(language, text, [p.start for p in segment.pronouns])
             attended = segment.attended or (None,) * len(segment.pronouns)
-            context = [*before[name]] or [""]
+            line = row.references[0] if testset.context == COMMON else text
+            context = histories[name].before(line, row.doc, row.speaker) or [""]
             context[-1] = introduce(context[-1], row.speaker)
             rows[name] += [
                 (number, p.start, p.end, known[kind], round(p.score, DIGITS), _distance(context, offset))
                 for p, kind, offset in zip(segment.pronouns, kinds, attended, strict=True)
             ]
-            before[name].append(attribute(row.references[0] if testset.context == COMMON else text, row.speaker))
             preferences[name].append(np.nan if segment.preference is None else round(segment.preference, DIGITS))
             missing[name].append(None if segment.missing is None else round(segment.missing, DIGITS))
     return Scored(

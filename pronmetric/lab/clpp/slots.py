@@ -5,7 +5,8 @@ and the words on each side of the aligned source pronoun, towards it; their last
 pronoun are classified. The system's inputs of concatenated words and tags are left out.
 
 Relative to the Kyoto system (Dabre et al. 2016), GRUs with attention: the inputs are those of the GRU classifier, and
-the query is the embedding of the source pronoun.
+the query is the embedding of the source pronoun. A stream ends at the slot and its length varies, so that attention
+alone cannot tell the nearest word: the last states are classified too.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class SlotGru(nn.Module):
         width: of vectors and of GRU states.
         layers: of each GRU.
         dropout: of vectors and of what is classified.
-        attention: whether all states of a stream are read by additive attention, not only the last one.
+        attention: whether all states of a stream are read by additive attention too, not only the last one.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class SlotGru(nn.Module):
         self.grus = nn.ModuleList(nn.GRU(width, width, layers, batch_first=True) for _ in sizes)
         self.attentions = nn.ModuleList(StateAttention(width) for _ in sizes) if attention else None
         self.dropout = nn.Dropout(dropout)
-        self.hidden = nn.Linear((STREAMS + 1) * width, width)
+        self.hidden = nn.Linear((STREAMS * (2 if attention else 1) + 1) * width, width)
         self.out = nn.Linear(width, classes)
 
     def forward(
@@ -73,12 +74,12 @@ class SlotGru(nn.Module):
             length = lengths[:, number].clamp(min=1).cpu()
             packed = pack_padded_sequence(x, length, batch_first=True, enforce_sorted=False)
             found, last = gru(packed)
-            read = last[-1]  # (batch, width)
+            there = (lengths[:, number] > 0)[:, None]  # (batch, 1)
+            states.append(last[-1] * there)  # (batch, width)
             if self.attentions is not None:
                 every = pad_packed_sequence(found, batch_first=True, total_length=x.shape[1])[0]
-                read = self.attentions[number](every, mask[:, number], asked)
-            states.append(read * (lengths[:, number] > 0)[:, None])
-        joined = self.dropout(torch.cat(states, dim=1))  # (batch, 7 * width)
+                states.append(self.attentions[number](every, mask[:, number], asked) * there)
+        joined = self.dropout(torch.cat(states, dim=1))  # (batch, 7 * width), with attention (batch, 13 * width)
         return self.out(self.dropout(torch.tanh(self.hidden(joined))))
 
 

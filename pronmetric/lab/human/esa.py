@@ -6,6 +6,7 @@
 - JSONL of WMT24 (`wmt24_esa.jsonl`), a record for each annotation: `langs`, `line_id`, `system`, `esa_score`, `doc_id`.
 - JSONL of WMT25 (`wmt25-genmt-humeval.jsonl`), a record for each segment in order: `doc_id` with the language pair
   (`cs-de_DE_#_news_#_NAME_#_0`) and `scores`: `{SYSTEM: {"human1": SCORE, "human2": SCORE}}`.
+- JSON of WMT26 (`annotations.json`), see `contrastive_esa`, whose segments are numbered in their documents.
 
 Of several scores by one annotator the latest counts; the score of a segment is the mean over its annotators. Kocmi et
 al. 2024, "Error Span Annotation". Formats: github.com/wmt-conference/wmt24-news-systems (`humeval`),
@@ -19,24 +20,20 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pronmetric.errors import InputError
-from pronmetric.text import strict_json
+from pronmetric.lab.human import contrastive_esa
+from pronmetric.text import language_codes, numbers, strict_json
 from pronmetric.text.lines import iter_lines
 
 CONTROL = "items of quality control or tutorials"
 REPEATED = "items of repeated or incomplete documents"
 EARLIER = "scores replaced by a later one of the same annotator"
 _COLUMNS = 12
-CODES = {
-    "ces": "cs", "deu": "de", "eng": "en", "fra": "fr", "hin": "hi", "hrv": "hr", "isl": "is", "ita": "it", "jpn": "ja",
-    "pol": "pl", "plk": "pl", "rus": "ru", "spa": "es", "ukr": "uk", "zho": "zh",
-}  # fmt: skip
 _HUMAN = re.compile(r"human[0-9]*|score")
-_PAIR = re.compile(r"([a-z]{2,3})(?:_[A-Za-z]+)*-([a-z]{2,3})(?:_[A-Za-z]+)*")
 _SEPARATOR = "_#_"
 _ANNOTATION = ("langs", "line_id", "system", "esa_score")
 
@@ -46,7 +43,8 @@ class Esa:
     """The scores of a language pair.
 
     scores: of each system by segment, from 0. docs: the document of each scored segment. segments: how many the text
-    has, None if the file does not tell. left_out: rows that are no score, by kind.
+    has, None if the file does not tell. left_out: rows that are no score, by kind. places: where segments are known by
+    their documents only, the document of each, and its number there from 0.
     """
 
     pair: str
@@ -54,6 +52,7 @@ class Esa:
     docs: Mapping[int, str]
     segments: int | None
     left_out: Mapping[str, int]
+    places: Mapping[int, tuple[str, int]] = field(default_factory=dict)
 
 
 class _Score(NamedTuple):
@@ -74,12 +73,14 @@ def holds(path: str | Path) -> bool:
     Raises:
         InputError: the file cannot be read.
     """
+    if _is_json(path) and contrastive_esa.holds(path):
+        return True
     lines = iter_lines(path, kept=False)
     first = next(lines, "")
     lines.close()
     if not first.lstrip().startswith("{"):
         row = _fields(first)
-        return len(row) == _COLUMNS and row[2].isdecimal() and row[3].isalpha()
+        return len(row) == _COLUMNS and numbers.is_whole(row[2]) and row[3].isalpha()
     try:
         record = strict_json.parse(first)
     except ValueError:
@@ -96,7 +97,8 @@ def read(path: str | Path, *, pair: str | None = None) -> Esa:
     """
     tally: Counter[str] = Counter()
     sizes: Counter[str] = Counter()  # segments by pair, of WMT25's records
-    scores = list(_scores(path, tally, sizes))
+    places: dict[tuple[str, str, int], int] = {}  # segments by pair, document and number there, of WMT26
+    scores = list(_scores(path, tally, sizes, places))
     chosen = _choose(path, {score.pair for score in scores}, pair)
     latest: dict[tuple[str, int, str], _Score] = {}
     docs: dict[int, str] = {}
@@ -116,24 +118,27 @@ def read(path: str | Path, *, pair: str | None = None) -> Esa:
     for score in latest.values():
         values[score.system][score.segment].append(score.value)
     means = {s: {k: sum(own) / len(own) for k, own in sorted(its.items())} for s, its in values.items()}
-    return Esa(chosen, means, docs, sizes.get(chosen), dict(+tally))
+    own = {number: (doc, place) for (name, doc, place), number in places.items() if name == chosen}
+    return Esa(chosen, means, docs, sizes.get(chosen), dict(+tally), own)
 
 
 def pairs(path: str | Path) -> list[str]:
     """The language pairs that a file has scores of, as in the file."""
-    return sorted({score.pair for score in _scores(path, Counter(), Counter())})
+    return sorted({score.pair for score in _scores(path, Counter(), Counter(), {})})
 
 
 def bare(pair: str) -> str:
     """A pair without variants of its languages: "cs-de_DE" -> "cs-de"."""
-    match = _PAIR.fullmatch(pair)
-    return f"{match[1]}-{match[2]}" if match else pair
+    codes = language_codes.pair(pair)
+    return "-".join(codes) if codes else pair
 
 
 def _choose(path: str | Path, there: set[str], pair: str | None) -> str:
     if not there:
         raise InputError("no score: expected rows of ESA", file=path)
     found = [each for each in sorted(there) if pair is None or pair in (each, bare(each))]
+    if pair is not None and not found:
+        found = [each for each in sorted(there) if bare(pair) == bare(each)]
     if len(found) == 1:
         return found[0]
     told = ", ".join(sorted(there))
@@ -141,11 +146,15 @@ def _choose(path: str | Path, there: set[str], pair: str | None) -> str:
     raise InputError(f"expected {wish}; there are {told}: give `pair=`", file=path)
 
 
-def _scores(path: str | Path, tally: Counter[str], sizes: Counter[str]) -> Iterator[_Score]:
+def _scores(
+    path: str | Path, tally: Counter[str], sizes: Counter[str], places: dict[tuple[str, str, int], int]
+) -> Iterator[_Score]:
     lines = iter_lines(path, kept=False)
     first = next(lines, "")
     lines.close()
-    if first.lstrip().startswith("{"):
+    if _is_json(path) and contrastive_esa.holds(path):
+        yield from _of_documents(path, tally, places)
+    elif first.lstrip().startswith("{"):
         yield from _of_records(path, sizes)
     else:
         yield from _of_rows(path, tally)
@@ -162,7 +171,7 @@ def _of_rows(path: str | Path, tally: Counter[str]) -> Iterator[_Score]:
         elif "#" in doc:
             tally[REPEATED] += 1
         else:
-            pair = f"{CODES.get(source, source)}-{CODES.get(target, target)}"
+            pair = f"{language_codes.bare(source)}-{language_codes.bare(target)}"
             value, time = _number(score, path, line), _number(end, path, line, limit=math.inf)
             yield _Score(pair, _whole(item, path, line), doc, system, annotator, value, time)
 
@@ -199,12 +208,26 @@ def _of_records(path: str | Path, sizes: Counter[str]) -> Iterator[_Score]:
             raise InputError(message, file=path, line=line)
 
 
+def _of_documents(path: str | Path, tally: Counter[str], places: dict[tuple[str, str, int], int]) -> Iterator[_Score]:
+    for pair, whole in contrastive_esa.read(path):
+        for one in contrastive_esa.segments(whole, tally):
+            segment = places.setdefault((pair, one.doc, one.number), len(places))
+            for system in one.said.record:
+                value = one.said.entry(system).get("score")
+                if value is not None:
+                    yield _Score(pair, segment, one.doc, system, "", _number(value, path, None), 0.0)
+
+
+def _is_json(path: str | Path) -> bool:
+    return Path(path).name.removesuffix(".gz").endswith(".json")
+
+
 def _of_segment(record: dict[str, Any], sizes: Counter[str], path: str | Path, line: int) -> Iterator[_Score]:
     identity = str(record["doc_id"])
     fields = identity.split(_SEPARATOR)
-    doc = _SEPARATOR.join(fields[:-1]) if len(fields) > 1 and fields[-1].isdecimal() else identity
+    doc = _SEPARATOR.join(fields[:-1]) if len(fields) > 1 and numbers.is_whole(fields[-1]) else identity
     pair = fields[0]
-    if not _PAIR.fullmatch(pair):
+    if language_codes.pair(pair) is None:
         message = (
             f"expected a doc_id that begins with the language pair (cs-de_DE{_SEPARATOR}news), got {identity[:60]!r}"
         )
@@ -229,9 +252,9 @@ def _is_segment(record: Any) -> bool:
     return isinstance(record, dict) and "doc_id" in record and isinstance(record.get("scores"), dict)
 
 
-def _number(value: Any, path: str | Path, line: int, *, limit: float = 100.0) -> float:
+def _number(value: Any, path: str | Path, line: int | None, *, limit: float = 100.0) -> float:
     try:
-        number = math.nan if isinstance(value, bool) else float(value)
+        number = math.nan if isinstance(value, bool) else numbers.real(str(value))
     except (TypeError, ValueError):
         number = math.nan
     if not (0 <= number <= limit and math.isfinite(number)):

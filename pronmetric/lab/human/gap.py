@@ -15,6 +15,7 @@ from pronmetric.eval.decision import A
 from pronmetric.lab.human.judged_pairs import JudgedPair
 from pronmetric.pronouns.corrupt import replace
 from pronmetric.pronouns.slots import slot
+from pronmetric.text import numbers
 from pronmetric.text.entry import read_table
 from pronmetric.text.sentences import sentence_at
 from pronmetric.text.words import words
@@ -73,7 +74,7 @@ def read(path: str | Path) -> list[Item]:
     items = []
     for row in read_table(path, COLUMNS, expected="a GAP file"):
         identity, text, pronoun, offset, article = map(row.string, COLUMNS)
-        if not offset.isdecimal():
+        if not numbers.is_whole(offset):
             row.fail(f"expected a whole number as Pronoun-offset, got {offset!r}")
         try:
             items.append(item(identity, article, text, pronoun, int(offset)))
@@ -107,7 +108,7 @@ def other_gender(id: str, text: str, pronoun: str, offset: int) -> str:
     if pronoun not in _BY_SLOT or offset not in starts:
         raise InputError(f"{id}: expected he, she or a case of theirs as a word of its own, got {pronoun!r}")
     number = id.removeprefix(_READ_BY_HAND)
-    if id.startswith(_READ_BY_HAND) and number.isdecimal():
+    if id.startswith(_READ_BY_HAND) and numbers.is_whole(number):
         determiner = pronoun == "his" or int(number) not in OBJECT_HER
     else:
         determiner = slot(words(text), starts.index(offset)) == "possessive determiner"

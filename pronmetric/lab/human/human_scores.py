@@ -16,12 +16,12 @@ minor 1, major and critical 5, a non-translation 25, minor punctuation 0.1). `.d
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from pronmetric.errors import InputError
-from pronmetric.lab.human import esa
+from pronmetric.lab.human import contrastive_esa, esa
 from pronmetric.lab.human.wmt_scores import (
     INDEX,
     MISSING,
@@ -59,7 +59,8 @@ class HumanScores:
     unit: what has a score. scores: of each system by the number of the unit, from 0; a missing one is None or absent.
     size: how many units each system has, None if the file does not tell. docs: the documents of segments, as far as the
     file tells. domains: their names in order. numbered: whether a system's name may end in a number (`Alder.3`), which
-    its name among the outputs lacks. left_out: rows of the file that are no score, by kind.
+    its name among the outputs lacks. left_out: rows of the file that are no score, by kind. places: where segments have
+    no number in the text, the document of each and its number there.
     """
 
     path: str | Path
@@ -70,6 +71,7 @@ class HumanScores:
     domains: tuple[str, ...] = ()
     numbered: bool = False
     left_out: Mapping[str, int] = field(default_factory=dict)
+    places: Mapping[int, tuple[str, int]] = field(default_factory=dict)
 
     @property
     def names(self) -> set[str]:
@@ -101,6 +103,8 @@ class HumanScores:
         Raises:
             InputError: another number of units, or another document of a segment.
         """
+        if self.places:
+            return self._numbered(docs).align(systems=systems, size=size, docs=docs)
         if self.size is not None and self.size != size:
             message = f"{self.size} {self.unit} of each system, but the metric has {size}: expected the same text"
             raise InputError(message, file=self.path)
@@ -116,6 +120,25 @@ class HumanScores:
                 message = f"segment {segment + 1} is of document {doc!r}, but in the metric of {docs[segment]!r}"
                 raise InputError(f"{message}: expected the same text", file=self.path)
         return {name: [own.get(k) for k in range(size)] for name, own in self.by_name(systems).items()}
+
+    def _numbered(self, docs: Sequence[str | None] | None) -> HumanScores:
+        """The same with the numbers that segments have in a text of these documents."""
+        numbers: dict[str, list[int]] = {}
+        for number, doc in enumerate(docs or ()):
+            if doc is not None:
+                numbers.setdefault(contrastive_esa.document_of(doc), []).append(number)
+        if not numbers:
+            message = "has scores of segments by document: give SCORES as a result of `score -d`, which names documents"
+            raise InputError(message, file=self.path)
+        moved = {}
+        for segment, (doc, place) in self.places.items():
+            own = numbers.get(doc, [])
+            if place >= len(own):
+                message = f"has segment {place + 1} of document {doc!r}, of which the metric has {len(own)}"
+                raise InputError(f"{message}: expected the same text", file=self.path)
+            moved[segment] = own[place]
+        scores = {name: {moved[k]: x for k, x in own.items()} for name, own in self.scores.items()}
+        return replace(self, scores=scores, docs={}, places={})
 
     def means(self, systems: Collection[str]) -> dict[str, float | None]:
         """The mean of each system over its units with a score, by the names in `systems`; None without any."""
@@ -176,7 +199,13 @@ def read(path: str | Path, *, score: Literal["z", "raw"] = "z", pair: str | None
     if unit == SEGMENTS and not name.endswith(".seg.score") and esa.holds(path):
         esas = esa.read(path, pair=pair)
         return HumanScores(
-            path=path, unit=unit, scores=esas.scores, size=esas.segments, docs=esas.docs, left_out=esas.left_out
+            path=path,
+            unit=unit,
+            scores=esas.scores,
+            size=esas.segments,
+            docs=esas.docs,
+            left_out=esas.left_out,
+            places=esas.places,
         )
     return _listed(path, unit, read_segment_scores(path))
 

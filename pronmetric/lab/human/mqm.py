@@ -75,7 +75,9 @@ DESCRIPTIONS = {
 JUDGE = "the raters' votes"
 REFERENCE = "ref"
 LONGEST = 4
-_MARK = re.compile(r"</?v>")
+_MARK = re.compile(r"(?:<|&(?:amp;)*(?:lt|#60|#x3c);)(?P<end>/?)v(?:>|&(?:amp;)*(?:gt|#62|#x3e);)", re.IGNORECASE)
+ESCAPED, READ_ESCAPED = "escaped_marks", "rows with escaped marks (&lt;v&gt;), read as marks"
+"""The kind of rows whose marks an HTML tool escaped, and what is said of them."""
 _NUMBER = re.compile("[0-9]{1,9}")
 
 
@@ -166,10 +168,10 @@ def read(
     """The annotations of each translation by each rater, in the order of the file.
 
     Rows that are no annotation of the translation are left out and counted in `tally` under `LEFT_OUT`. Where raters
-    have different texts of a translation, that of most raters counts (of equally many, the first); a difference in
-    spaces alone, which marked insertions cause, is none. Quotes of CSV around a text are removed. With `carry` an
-    error that a rater marked in a text of their own is carried over to the translation; only the row of an error that
-    is not there is left out.
+    have different texts of a translation, that of most raters counts (of equally many, the shortest); a difference in
+    spaces alone, which marked insertions cause, is none. Quotes of CSV around a text are removed. Escaped marks
+    (`&lt;v&gt;`) are marks, and their rows are counted under `ESCAPED`. With `carry` an error that a rater marked in a
+    text of their own is carried over to the translation; only the row of an error that is not there is left out.
 
     Raises:
         InputError: a missing column, a file without annotations; with `strict` each row that would be left out, with
@@ -184,6 +186,8 @@ def read(
         if line.strip():
             try:
                 rows.append(_row(line, at, path, number))
+                if any(mark.group()[0] == "&" for mark in _MARK.finditer(line)):
+                    count[ESCAPED] += 1
             except _Unusable as error:
                 if strict:
                     raise
@@ -216,7 +220,10 @@ def read(
         told = ", ".join(f"{count[kind]} {DESCRIPTIONS[kind]}" for kind in LEFT_OUT if count[kind])
         message = "no annotations: expected a header, and a line for each error"
         raise InputError(message + (f"; left out: {told}; `strict=True` names the first" if told else ""), file=path)
-    source = {row.place: row.source for row in reversed(rows)}
+    sources_of: dict[tuple[str, str, int], Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        sources_of[row.place][row.source] += 1
+    source = {place: _usual(own) for place, own in sources_of.items()}
     return [
         Judgement(*place, rater, texts[place], tuple(errors), source[place])
         for (place, rater), errors in errors_of.items()
@@ -314,11 +321,20 @@ def _annotation(line: str, at: _Columns) -> tuple[tuple[str, str, int], str] | N
 
 
 def _texts(rows: Iterable[_Row]) -> dict[tuple[str, str, int], str]:
-    """The text of each translation: that of most raters, of equally many the first; spaces do not count."""
-    raters: dict[tuple[str, str, int], dict[str, tuple[str, set[str]]]] = defaultdict(dict)
+    """The text of each translation: that of most raters, of equally many the shortest; spaces do not count."""
+    raters: dict[tuple[str, str, int], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    written: dict[tuple[tuple[str, str, int], str], Counter[str]] = defaultdict(Counter)
     for row in rows:
-        raters[row.place].setdefault(_letters(row.text), (row.text, set()))[1].add(row.rater)
-    return {place: max(own.values(), key=lambda each: len(each[1]))[0] for place, own in raters.items()}
+        letters = _letters(row.text)
+        raters[row.place][letters].add(row.rater)
+        written[row.place, letters][row.text] += 1
+    chosen = {place: _usual({each: len(who) for each, who in own.items()}) for place, own in raters.items()}
+    return {place: _usual(written[place, letters]) for place, letters in chosen.items()}
+
+
+def _usual(counts: Mapping[str, int]) -> str:
+    """The most frequent text, of equally frequent ones the shortest, whatever their order."""
+    return min(counts, key=lambda text: (-counts[text], len(text), text))
 
 
 def is_reference(system: str) -> bool:
@@ -389,7 +405,11 @@ def contexts(
 
 def sources(judgements: Iterable[Judgement]) -> dict[tuple[str, int], Source]:
     """The source of each segment (doc, number) that has one, with the preceding segments' sources."""
-    text = {(one.doc, one.seg): one.source for one in judgements if one.source}
+    written: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
+    for one in judgements:
+        if one.source:
+            written[one.doc, one.seg][one.source] += 1
+    text = {place: _usual(own) for place, own in written.items()}
     return {
         (doc, seg): Source(
             source, tuple(text[doc, before] for before in range(seg - SOURCE_CONTEXT, seg) if (doc, before) in text)
@@ -478,7 +498,8 @@ def label_pronouns(
     judgements = list(judgements)
     source = sources(judgements)
     for one in judgements:
-        blame = {o.start: error for error, touched in reversed(one.pronoun_errors(longest=longest)) for o in touched}
+        errors = sorted(one.pronoun_errors(longest=longest), key=lambda each: (each[0].weight, each[0].category))
+        blame = {o.start: error for error, touched in errors for o in touched}  # the gravest one
         for o in one.pronouns:
             error = blame.get(o.start)
             label = "right" if error is None else "wrong"
@@ -539,7 +560,7 @@ def _plain(target: str) -> tuple[str, tuple[tuple[int, int], ...]]:
     for mark in _MARK.finditer(target):
         text += target[last : mark.start()]
         last = mark.end()
-        if (mark.group() == "<v>") != (start is None):
+        if (not mark["end"]) != (start is None):
             raise ValueError(f"unpaired {mark.group()} in the target; expected <v>..</v>")
         if start is None:
             start = len(text)

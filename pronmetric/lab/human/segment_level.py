@@ -12,6 +12,7 @@ import numpy as np
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import SCORE
 from pronmetric.eval.permutation import Matrix, segment_matrix
+from pronmetric.eval.resampling import order_of
 from pronmetric.eval.segment_correlation import SegmentFigures, common, segment_figures
 from pronmetric.eval.soft_pairwise import SPA, SoftPairwise
 from pronmetric.lab.human import human_scores, metric_scores
@@ -143,10 +144,8 @@ def correlate(
         there = "; ".join(f"{label} has {', '.join(segments)}" for label, segments in metrics.items())
         message = f"expected a system that all SCORES have too: here are {', '.join(people)}; {there}"
         raise InputError(f"{message}; name them alike", file=human.path)
-    by_human = _matrix(people, counted)
-    first, *others = common(
-        {str(k): each for k, each in enumerate([by_human, *(_matrix(m, counted) for m in metrics.values())])}
-    ).values()
+    by_human, *sides = _in_order(people, metrics, sorted(counted))
+    first, *others = common({str(k): each for k, each in enumerate([by_human, *sides])}).values()
     if not (~np.isnan(first)).any():
         raise InputError(f"no output has a score here and in {', '.join(paths)}", file=human.path)
     matrices = dict(zip(metrics, others, strict=True))
@@ -187,8 +186,13 @@ def _length(paths: Sequence[str], metrics: Sequence[SegmentScores]) -> int:
     return lengths[0]
 
 
-def _matrix(scores: SegmentScores, systems: Sequence[str]) -> np.ndarray:
-    return np.array([scores[system] for system in systems], dtype=float)
+def _in_order(people: SegmentScores, metrics: Mapping[str, SegmentScores], systems: Sequence[str]) -> list[np.ndarray]:
+    """The scores (systems, segments) of people and of each metric; segments in the order of their scores, for draws."""
+    sides = [people, *metrics.values()]
+    matrices = [np.array([scores[system] for system in systems], dtype=float) for scores in sides]
+    by_label = sorted(zip(metrics, matrices[1:], strict=True), key=lambda one: one[0])
+    order = order_of(matrices[0], *(matrix for _, matrix in by_label))
+    return [matrix[:, order] for matrix in matrices]
 
 
 def _figures(path: str, one: SegmentFigures) -> dict[str, Any]:

@@ -180,7 +180,7 @@ def correlate_several(
         there = "; ".join(f"{label} has {join_names(metric.systems)}" for label, metric in metrics.items())
         message = f"expected two or more systems with a score here and in all SCORES, found {len(counted)}"
         raise InputError(f"{message}: here are {join_names(people)}; {there}; name them alike", file=human)
-    y = {s: people[s] for s in counted}
+    y = {s: people[s] for s in sorted(counted)}
     correlations = {}
     with steps(len(metrics)) as bar:
         for label, metric in metrics.items():

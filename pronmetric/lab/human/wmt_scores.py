@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from pronmetric.errors import InputError, PronmetricError
+from pronmetric.text import numbers
 from pronmetric.text.lines import read_lines
 
 MISSING = "None"
@@ -236,7 +237,7 @@ def _quote(text: str) -> str:
 def finite(text: str, path: str | Path, line: int, *, expected: str = "a finite number") -> float:
     """The number in a field; `expected` says what the field may hold, for the error."""
     try:
-        value = float(text)
+        value = numbers.real(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):

@@ -18,7 +18,7 @@ from typing import Any
 from pronmetric.errors import InputError
 from pronmetric.lab.study.answers import Answer
 from pronmetric.lab.study.folder import BOTH, FIRST, NEITHER, SECOND, Item, Study
-from pronmetric.text import strict_json
+from pronmetric.text import numbers, strict_json
 from pronmetric.text.lines import read_lines
 
 BATCH = 100
@@ -108,7 +108,7 @@ def _row(study: Study, row: Sequence[str], path: str | Path, line: int) -> tuple
     if len(row) < 9:
         raise InputError(f"expected at least 9 columns ({_COLUMNS}), got {len(row)}; {_CURE}", file=path, line=line)
     try:
-        code, score, start, end = int(row[2]), float(row[6]), float(row[7]), float(row[8])
+        code, score, start, end = numbers.whole(row[2]), *map(numbers.real, row[6:9])
     except ValueError:
         raise InputError(
             f"expected numbers in columns 3, 7, 8 and 9 ({_COLUMNS}); {_CURE}", file=path, line=line

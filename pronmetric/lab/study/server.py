@@ -36,6 +36,7 @@ from pronmetric.serve.requests import (
     Message,
     RateLimit,
     Receive,
+    Refusals,
     SecureHeaders,
     Send,
     failure,
@@ -126,6 +127,7 @@ def make_app(database: Database, look: page.Look | None = None, *, limits: Limit
     limits, look = limits or Limits(), look or page.Look()
     study = database.study
     app = FastAPI(title=look.title, docs_url=None, redoc_url=None, openapi_url=None)
+    app.add_middleware(Refusals, allows=None)  # its addresses are secret
     app.add_middleware(SecureHeaders, headers=headers())
     annotators = _Door({token: name for name, token in database.tokens().items()}, limits)
     organizers = _Door({database.overview_token(): ""}, limits)

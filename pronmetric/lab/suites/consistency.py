@@ -67,7 +67,8 @@ def _item(entry: Entry, number: int, context: int) -> Item:
         entry.fail(f'"true_ind" must be below the number of candidates, {len(targets)}; got {right}')
     first = max(0, SENTENCES - 1 - context)
     candidates = tuple(Candidate(source[-1], text[-1], source[first:-1], text[first:-1]) for text in targets)
-    return Item(str(number), candidates, right, {DISTANCE: str(entry.whole("ctx_dist", least=1))}, str(number))
+    document = entry.string("document id") if entry.get("document id") is not None else str(number)
+    return Item(str(number), candidates, right, {DISTANCE: str(entry.whole("ctx_dist", least=1))}, document)
 
 
 def _sentences(entry: Entry, text: str) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from pronmetric.lab.suites.contrastive import (
     read_list,
     strict_verdicts,
 )
+from pronmetric.text import numbers
 from pronmetric.text.entry import Entry
 from pronmetric.text.lines import iter_lines, read_lines
 
@@ -197,7 +198,7 @@ def _sentence(system: str, source: str, place: int | None, judging: Judging) -> 
 
 def _whole(cell: str, name: str, path: str | Path, line: int) -> int:
     try:
-        return int(cell)
+        return numbers.whole(cell)
     except ValueError:
         raise InputError(f"expected a whole number as {name}, got {cell[:40]!r}", file=path, line=line) from None
 

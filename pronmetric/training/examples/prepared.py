@@ -12,7 +12,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns import languages
 from pronmetric.pronouns.finder import INVENTORIES
 from pronmetric.pronouns.languages import ENGLISH, Language
-from pronmetric.text.context import CONTEXT_SIZE
+from pronmetric.text.context import UNNAMED_CONTEXT_SIZE
 from pronmetric.training.settings import Detection, Pairs, Train
 
 LANGUAGE = "language"  # the record of a target language other than English
@@ -34,7 +34,7 @@ class Prepared(NamedTuple):
         """
         config = manifest.get("config", {})
         name, target = config.get("inventory", "all"), config.get("target", ENGLISH.code)
-        size = int(config.get("context_size", CONTEXT_SIZE))
+        size = int(config.get("context_size", UNNAMED_CONTEXT_SIZE))
         if target != ENGLISH.code:
             return cls.of_table(config, target, size)
         if name not in INVENTORIES:

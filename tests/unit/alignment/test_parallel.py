@@ -7,7 +7,7 @@ from itertools import repeat
 import numpy as np
 import pytest
 
-from pronmetric.alignment.parallel import SAMPLE, check_sources, compare_orders, doubts, pairs_of
+from pronmetric.alignment.parallel import SAMPLE, check_references, check_sources, compare_orders, doubts, pairs_of
 from pronmetric.errors import PronmetricError
 from pronmetric.pronouns.languages import ENGLISH, language
 from pronmetric.text.context import Source, Text
@@ -102,6 +102,28 @@ def test_shifted_lines(source: list[str], names: bool, shift: int, where: str) -
         f"the lines of the source look shifted: they go better with the texts {where}; give the source of each text in "
         "the same line"
     )
+
+
+def checked_references(reference: list[str], text: list[str]) -> list[str]:
+    notes: list[str] = []
+    check_references({"ref.txt": zip(reference, text, strict=True)}, notes.append, strict=False)
+    return notes
+
+
+def test_references_of_other_lines() -> None:
+    reference = lines(TEXT)
+    text = [line.replace("the", "a").replace("had", "has") for line in reference]
+    assert checked_references(reference, text) == checked_references(reference, reference) == []
+    (found,) = checked_references(reference[1:], text[:-1])
+    assert found == (
+        "ref.txt: the lines of the reference look shifted: they go better with the texts 1 line below; give the "
+        "reference of each text in the same line"
+    )
+    (found,) = checked_references(reference[::-1], text)
+    assert found.startswith("ref.txt: the lines of the reference look reversed")
+    assert checked_references(reference[1:6], text[:5]) == [], "five lines tell nothing"
+    with pytest.raises(PronmetricError, match=r"ref\.txt: the lines of the reference look shifted.* `strict=True`"):
+        check_references({"ref.txt": zip(reference[1:], text[:-1], strict=True)}, print, strict=True)
 
 
 def test_reversed_lines_and_those_of_another_text() -> None:

@@ -106,6 +106,14 @@ def check(lines: list[str], content: Any) -> None:
             assert any(abs(n - value) <= step or abs(100 * n - value) <= step for n in known), f"{figure} in: {line}"
 
 
+def test_the_index_lists_pages_of_older_weights_below_the_others() -> None:
+    index = (pages.ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    _, below = index.split("\n### Pages of older weights\n")
+    assert "\n#" not in below
+    listed = re.findall(r"^\| `([\w-]+\.md)`", below, re.MULTILINE)
+    assert sorted(listed) == [name for name in PAGES if "older weights" in head(name).splitlines()[0]]
+
+
 def test_the_index_names_each_script_and_each_page() -> None:
     index = (pages.ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     for folder in ("checkpoint", "cost"):

@@ -22,6 +22,7 @@ from pronmetric.checkpoint.config import DECISION, PAIR_HEAD, TIES
 from pronmetric.checkpoint.model_config import KEYS, Model
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns.finder import FORMS
+from pronmetric.pronouns.languages import ENGLISH
 
 Checkpoints = Callable[..., Path]
 Change = Callable[[dict[str, Any]], object]
@@ -43,6 +44,36 @@ def reweigh(folder: Path, change: Callable[[dict[str, torch.Tensor]], object]) -
     weights = load_file(folder / "model.safetensors")
     change(weights)
     save_file(weights, folder / "model.safetensors")
+
+
+def test_weights_of_the_same_shape_but_other_bytes(folder: Path) -> None:
+    before = files.load(folder)
+    assert before.config["weights"] == before.hash
+
+    def swap(weights: dict[str, torch.Tensor]) -> None:
+        one, other = (name for name in weights if name.endswith("attention.self.query.weight"))
+        weights[one], weights[other] = weights[other], weights[one]
+
+    reweigh(folder, swap)
+    with pytest.raises(
+        InputError, match=f"broken checkpoint weights .their hash is [0-9a-f]+, that of .* {before.hash}"
+    ):
+        files.load(folder)
+    rewrite(folder, lambda config: config.pop("weights"))  # as in checkpoints of before
+    after = files.load(folder)
+    assert after.hash != before.hash and after.settings == before.settings
+    rewrite(folder, lambda config: config.update(weights="x"))
+    with pytest.raises(InputError, match="weights=x: expected"):
+        files.load(folder)
+
+
+def test_forms_of_the_table_that_a_checkpoint_does_not_know(folder: Path) -> None:
+    config = checkpoint_config.read(folder / "config.yaml")
+    assert checkpoint_config.unscored_forms(config) == ()
+    fewer = [form for form in config["pronouns"] if form not in ("she", "itself")]
+    assert checkpoint_config.unscored_forms({**config, "pronouns": fewer}) == ("she", "itself")
+    paper = list(ENGLISH.inventory("paper"))
+    assert checkpoint_config.unscored_forms({**config, "pronouns": paper}) == (), "chosen in training"
 
 
 def retokenize(folder: Path, change: Change) -> None:

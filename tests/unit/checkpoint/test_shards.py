@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from pronmetric.checkpoint import files, locate, low_bit, shards
+from pronmetric.checkpoint import config, files, locate, low_bit, shards
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.metric import PronounMetric
 
@@ -73,6 +73,7 @@ def test_packed_weights_of_earlier_checkpoints_are_the_same(rounded: Path) -> No
             ]
             weights[tensor] = torch.tensor([[*b"".join(row)] for row in packed], dtype=torch.uint8)
         save_file(weights, rounded / name)
+    files.write_config(rounded, config.read(rounded / locate.CONFIG))
     after = files.load(rounded).model.state_dict()
     assert all(torch.equal(after[name], value) for name, value in before.items())
 

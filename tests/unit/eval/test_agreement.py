@@ -20,8 +20,8 @@ def test_three_items_two_raters_by_hand() -> None:
     x = [1 + 24 / 169, 1 + 24 / 169, -5 / 13 - 48 / 169]
     error = math.sqrt(sum((value - 7 / 13) ** 2 for value in x) / 6)
     assert found.error == pytest.approx(error)
-    assert found.low == pytest.approx(7 / 13 - 4.302652729911275 * error)  # t(2) at 0.975
-    assert found.high == 1.0  # cut
+    assert 7 / 13 - 4.302652729911275 * error < -1  # t(2) at 0.975
+    assert (found.low, found.high) == (-1.0, 1.0)  # cut
 
 
 def test_gwets_raw_ratings() -> None:
@@ -81,7 +81,7 @@ def test_a_declared_category_that_nobody_used_changes_ac1() -> None:
 
 def test_full_agreement_on_several_categories() -> None:
     found = gwet_ac1([[2, 0], [0, 2], [2, 0]])
-    assert (found.ac1, found.high) == (1.0, 1.0)
+    assert (found.ac1, found.low, found.high) == (1.0, None, None)  # no width
 
 
 def test_items_without_rating_are_dropped_and_single_ratings_count_for_chance() -> None:
@@ -125,3 +125,27 @@ def test_error_falls_with_the_number_of_items() -> None:
     assert small.error is not None and large.error is not None
     # the same spread over N (N - 1): sqrt(sum / (4 * 3)) against sqrt(25 sum / (100 * 99))
     assert large.error == pytest.approx(small.error * math.sqrt(25 * 12 / 9900))
+
+
+@pytest.mark.parametrize(
+    ("ratings", "low", "high"),
+    [
+        ([[2, 0], [1, 1]], -1.0, 1.0),  # two raters, two categories: at least -1 / (2 - 1)
+        ([[1, 1, 0], [1, 1, 0], [2, 0, 0]], -0.5, 1.0),  # three categories: at least -1 / 2
+        ([[2, 1], [2, 1], [3, 0]], -1 / 3, 1.0),  # three raters agree in 1 of 3 pairs: 1 - (1 - 1/3) / (1 - 1/2)
+    ],
+)
+def test_the_interval_is_within_the_bounds_of_ac1(ratings: list[list[int]], low: float, high: float) -> None:
+    found = gwet_ac1(ratings)
+    assert found.error is not None and found.error > 0
+    assert (found.low, found.high) == (pytest.approx(low), high)
+    if len(ratings[0]) == sum(ratings[0]) == 2:
+        table = gwet_ac1_table([[1, 1], [0, 0]])
+        assert (table.low, table.high) == (-1.0, 1.0)
+
+
+@pytest.mark.parametrize("ratings", [[[1, 1]] * 4, [[2, 0]] * 5, (np.eye(9) + np.roll(np.eye(9), 1, axis=1)).tolist()])
+def test_an_interval_without_width_is_none(ratings: list[list[int]]) -> None:
+    found = gwet_ac1(ratings)
+    assert found.error == pytest.approx(0, abs=1e-12)
+    assert (found.low, found.high) == (None, None)

@@ -196,3 +196,15 @@ def test_other_numbers_of_segments_are_an_error() -> None:
     metric = {"a": flat(np.ones(3)), "b": flat(np.ones(4))}
     with pytest.raises(PronmetricError, match=r"same segments for each system, got \[3, 4\]"):
         correlate_segments(metric, {"a": 1.0, "b": 2.0}, seed=0)
+
+
+@pytest.mark.parametrize("factor", [1e160, 1e-170, 1e300, 5e-310])
+def test_huge_and_tiny_scores_have_their_correlation(factor: float) -> None:
+    assert float(pearson(np.array(X) * factor, Y)) == pytest.approx(float(pearson(X, Y)), rel=1e-6)
+
+
+def test_an_interval_without_width_is_none() -> None:
+    x = {f"s{k}": 0.1 * k for k in range(6)}
+    found = correlate(x, {name: 3 * value + 0.7 for name, value in x.items()}, resamples=200, seed=1)
+    for one in (found.pearson, found.spearman, found.kendall, found.pairwise):
+        assert one.value == pytest.approx(1.0) and (one.low, one.high) == (None, None)

@@ -96,3 +96,16 @@ def test_95_percent_intervals_hold_the_truth_in_95_percent(documents: int) -> No
         low, high = RatioSums.of(scores * pronouns, pronouns).interval(SHARE) or (0, 0)
         held += low <= 0.8 <= high
     assert 925 <= held <= 975  # the standard error is 7
+
+
+def test_a_large_offset_does_not_hide_the_variance() -> None:
+    rng = np.random.default_rng(2)
+    values, weights = rng.normal(scale=0.1, size=200), np.ones(200)
+    expected = RatioSums.of(values, weights).variance()
+    moved = RatioSums.of(values + 1e6, weights)
+    merged = RatioSums.of(values[:50] + 1e6, weights[:50]).merge(RatioSums.of(values[50:] + 1e6, weights[50:]))
+    old = RatioSums(200, values.sum(), 200.0, float(values @ values), float(values.sum()), 200.0)  # about 0
+    assert moved.variance() == pytest.approx(expected, rel=1e-4)
+    assert merged.variance() == pytest.approx(expected, rel=1e-4)
+    assert old.variance() == pytest.approx(expected) and old.merge(RatioSums()).variance() == pytest.approx(expected)
+    assert moved.interval() is not None

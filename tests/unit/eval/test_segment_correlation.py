@@ -138,3 +138,9 @@ def test_wrong_input_is_refused() -> None:
 def test_every_figure_is_named_once() -> None:
     metric, human = scores(5, 3, 5)
     assert list(segment_figures(metric, human, average="item").figures) == [*FIGURES, "acc_eq"]
+
+
+@pytest.mark.parametrize("factor", [1e160, 1e-170])
+def test_huge_and_tiny_scores_have_their_correlation(factor: float) -> None:
+    x, y = scores(3, 4, 30)
+    assert pearson_rows(x * factor, y) == pytest.approx(pearson_rows(x, y), rel=1e-9)

@@ -17,7 +17,8 @@ def loop(metric: np.ndarray, human: np.ndarray, signs: np.ndarray) -> float:
         p = []
         for side in (human, metric):
             gaps = side[a] - side[b]
-            p.append(np.mean([(sign * gaps).sum() >= gaps.sum() - 1e-9 for sign in signs]))
+            excess = np.array([(sign * gaps).sum() - gaps.sum() for sign in signs])
+            p.append(((excess > 1e-9).mean() + (excess >= -1e-9).mean()) / 2)
         errors.append(abs(p[0] - p[1]))
     return 1 - float(np.mean(errors))
 
@@ -35,7 +36,7 @@ def test_people_agree_with_themselves_and_not_with_their_reverse() -> None:
     found = SoftPairwise(human, seed=1)
     assert found.accuracy(human) == 1.0 and found.accuracy(human * 7) == 1.0
     assert found.accuracy(-human) == pytest.approx(0.0, abs=1e-3)
-    assert found.accuracy(np.zeros((2, 20))) == 0.0  # all permutations are as large: p 1
+    assert found.accuracy(np.zeros((2, 20))) == pytest.approx(0.5, abs=1e-3)  # it tells nothing: p 0.5
 
 
 def test_segments_without_all_scores_do_not_count() -> None:
@@ -61,3 +62,12 @@ def test_a_better_metric_is_told_from_noise() -> None:
     p = SoftPairwise(human, seed=1, permutations=200).test({"close": close, "noise": noise}, resamples=99, seed=1)
     assert p.metrics == ("close", "noise") and p.p[0][0] is None
     assert p.p[0][1] is not None and p.p[0][1] <= 0.05 and p.p[1][0] is not None and p.p[1][0] > 0.9
+
+
+@pytest.mark.parametrize(("factor", "offset"), [(1.0, 1e9), (1.0, -1e6), (1e200, 0.0), (1e-200, 0.0)])
+def test_an_offset_and_a_factor_change_nothing(factor: float, offset: float) -> None:
+    rng = np.random.default_rng(7)
+    human = -rng.binomial(1, 0.2, (5, 40)).astype(float)
+    metric = human + rng.integers(-4, 5, human.shape) / 4
+    found = SoftPairwise(human, seed=1)
+    assert found.accuracy(metric * factor + offset) == pytest.approx(found.accuracy(metric), abs=1e-12)

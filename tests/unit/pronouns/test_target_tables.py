@@ -1,6 +1,6 @@
 """The noise of each shipped table: which forms compete, and that a replacement is an error in a right text."""
 
-# ruff: noqa: RUF001  (Cyrillic and Chinese)
+# ruff: noqa: RUF001  (letters of other scripts)
 
 from __future__ import annotations
 
@@ -14,12 +14,16 @@ from pronmetric.pronouns.languages import ENGLISH, Language, language, of_record
 from pronmetric.pronouns.table_language import TableLanguage
 from pronmetric.pronouns.tables import codes
 
-CODES = ["cs", "de", "es", "fr", "ja", "ru", "uk", "zh"]
+CODES = ["cs", "de", "es", "fr", "he", "hi", "hr", "is", "ja", "ru", "uk", "zh"]
 SENTENCES = {
     "cs": "On ji viděl. Ona mu dala svůj dům a oni šli s nimi. Naše matka ho zná.",
     "de": "Er sah sie. Sie gab ihm ihren Hut, und es regnete. Wir lachten.",
     "es": "Él la vio con ella. Ellos dieron su libro a usted, y esto le gustó.",
     "fr": "C'est elle qui m'a vu. Il dit qu'elles ont leur livre. Je l'ai.",
+    "he": "הוא ראה אותה. היא נתנה לו את הספר שלו, והם הלכו איתם. אנחנו יודעים שהיא כאן.",
+    "hi": "वह उसे देखता है। उसने मुझे अपनी किताब दी। वे उनके घर गए और हम तुम्हें जानते हैं।",
+    "hr": "On ju je vidio. Ona mu je dala svoju knjigu, a oni su išli s njima. Naša majka ga zna.",
+    "is": "Hann sá hana. Hún gaf honum bókina sína og þau fóru með þeim. Ég þekki þig.",
     "ja": "彼は彼女を見た。彼らは私にその本をくれた。あなたたちは自分を知らない。私たちは彼女に会った。",
     "ru": "Он видел её. Она дала ему свой дом, и они ушли с ними.",
     "uk": "Він бачив її. Вона дала йому свій дім, і вони пішли з ними.",
@@ -109,6 +113,14 @@ def test_every_replacement_is_another_pronoun_and_the_finder_finds_it(code: str)
         ("cs", "ho", "jej", True),
         ("cs", "jeho", "její", False),
         ("cs", "oni", "ony", False),
+        ("he", "זו", "זאת", True),
+        ("he", "הוא", "היא", False),
+        ("hi", "मेरा", "मेरी", True),
+        ("hi", "उसका", "उनका", False),
+        ("hr", "njega", "ga", True),
+        ("hr", "njegov", "njezin", False),
+        ("is", "minn", "mínum", True),
+        ("is", "hans", "hennar", False),
         ("ja", "私", "僕", True),
         ("ja", "彼", "彼女", False),
         ("uk", "його", "нього", True),
@@ -130,10 +142,11 @@ def test_two_shapes_of_one_pronoun_are_no_error(code: str, one: str, other: str,
         ("Tu as faim.", 0, "j'", "J'as faim."),
         ("Je t'ai vu.", 1, "vous", "Je vous ai vu."),
         ("他走了。", 0, "她", "她走了。"),
+        ("נראה שהוא הלך.", 0, "היא", "נראה שהיא הלך."),
     ],
 )
 def test_elision_and_blanks_around_a_replacement(text: str, place: int, form: str, made: str) -> None:
-    found = language("zh" if "他" in text else "fr")
+    found = language("zh" if "他" in text else "he" if "ש" in text else "fr")
     old = found.find(text)[place]
     assert replace(text, old.start, old.end, form) == made
 
@@ -193,6 +206,29 @@ def test_chinese_words_in_mixed_text_keep_their_offsets() -> None:
     assert [w.text for w in found] == ["在", "2019", "年", "他", "说", "iPhone", "是", "她们", "的", "。"]
     assert all(text[w.start : w.end] == w.text for w in found)
     assert [(o.form, text[o.start : o.end]) for o in chinese.find(text)] == [("他", "他"), ("她们", "她们")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("וכשהיא באה", ["וכש", "היא", "באה"]),
+        ("ו\u200bהוא", ["ו", "הוא"]),
+        ("שאלה", ["שאלה"]),
+        ("שלו", ["שלו"]),
+        ("שמש", ["שמש"]),
+        ("ש הוא", ["ש", "הוא"]),
+    ],
+)
+def test_a_hebrew_prefix_is_a_word_of_its_own_before_a_pronoun_alone(text: str, expected: list[str]) -> None:
+    found = language("he").words(text)
+    assert [w.text for w in found] == expected
+    assert all(text[w.start : w.end].replace("\u200b", "") == w.text for w in found)
+
+
+def test_a_prefix_is_no_pronoun() -> None:
+    hebrew = language("he")
+    assert "ש" not in hebrew.forms and hebrew.find("ש") == () and "ש" not in same_slot(hebrew, hebrew.words("הוא"), 0)
+    assert [(o.text, o.start) for o in hebrew.find("וכשהיא באה")] == [("היא", 3)]
 
 
 def test_a_language_without_rules_has_one_inventory() -> None:

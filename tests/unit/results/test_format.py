@@ -22,8 +22,8 @@ SHE = SegmentScore(0.9, (PronounScore("She", 0, 3, 0.9, 0.9),), words=2)
 NONE = SegmentScore(None, ())
 SHE_JSON = '"score": 0.9, "errors": 0.1, "pronouns": [{"text": "She", "start": 0, "end": 3, "probability": 0.9}]'
 COUNTS = (
-    '"counts": {\n "encoded": 1,\n "context_cut": 0,\n "windowed": 0,\n "surplus": 0,\n "unread": 0,'
-    '\n "entities": 0,\n "apostrophes": 0,\n "letters": 0,\n "markup": 0\n}'
+    '"counts": {\n "encoded": 1,\n "context_cut": 0,\n "context_shortened": 0,\n "windowed": 0,\n "surplus": 0,'
+    '\n "unread": 0,\n "entities": 0,\n "apostrophes": 0,\n "letters": 0,\n "markup": 0\n}'
 )
 SIGNATURE = "model:x|context:common|version:1"
 

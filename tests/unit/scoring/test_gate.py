@@ -9,7 +9,7 @@ import pytest
 from pronmetric.errors import PronmetricError
 from pronmetric.report import gate_text
 from pronmetric.report.gate_text import Names
-from pronmetric.scoring.gate import MAX_ERRORS, MIN_SCORE, NO_WORSE, Gate, Limits, Verdict
+from pronmetric.scoring.gate import MAX_ERRORS, MAX_REFUSALS, MIN_SCORE, NO_WORSE, Gate, Limits, Verdict
 from pronmetric.scoring.score import PronounScore, SegmentScore
 from pronmetric.text.corpus import Row
 
@@ -58,6 +58,34 @@ def test_no_worse_is_a_test_with_a_margin(margin: float, passed: bool) -> None:
     assert one.p == (1 / 64 if passed else pytest.approx(15 / 16, abs=0.1))
     assert found.found == 4 and [f.number for f in found.findings][-1:] != [2]
     assert {(f.other, f.pronouns[0].text, f.other_pronouns[0].text) for f in found.findings} == {(OLD, "It", "She")}
+
+
+@pytest.mark.parametrize(("most", "passed"), [(0, False), (1, False), (2, True)])
+def test_lines_that_are_no_translation_fail_the_gate(most: int, passed: bool) -> None:
+    gate = Gate(Limits(min_score=50, max_refusals=most), tie=0.01, worst=2, baseline=False)
+    for number, why in enumerate([None, "refusal", "JSON", None]):
+        gate.add(number, Row((NEW,), None, None, ()), "", segment(NEW, 0.9)._replace(no_translation=why), None)
+    found = gate.verdict(seed=1)
+    assert [(one.kind, one.limit, one.found, one.met) for one in found.conditions[1:]] == [
+        (MAX_REFUSALS, most, 2, passed)
+    ]
+    assert found.passed == passed
+    lines = gate_text.summary(found, Names("new.txt", None, "score")).splitlines()
+    assert f"at most {most} lines that are no translation" in lines[2] and lines[2].endswith("2 of 4 lines")
+    assert lines[3] == "2 segments with a doubtful pronoun, or no translation:"
+    assert [line for line in lines if line.startswith("new.txt:")][1:] == [
+        "new.txt:2: no translation (refusal)",
+        "new.txt:3: no translation (JSON)",
+    ]
+
+
+def test_such_lines_are_worse_than_any_difference_to_a_baseline() -> None:
+    gate = Gate(Limits(margin=50), tie=0.01, worst=1, baseline=True)
+    for number in range(6):
+        new = segment(NEW, 0.9)._replace(no_translation="refusal" if number == 4 else None)
+        gate.add(number, Row((NEW, OLD), None, None, ()), "", new, segment(OLD, 0.9))
+    found = gate.verdict(seed=1)
+    assert not found.passed and found.findings[0].number == 4
 
 
 def test_too_few_documents_for_the_level_are_an_error() -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import socket
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +15,14 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pronmetric.metric import PronounMetric
-from pronmetric.serve import app, interface, service
+from pronmetric.scoring.score import SegmentScore
+from pronmetric.serve import app, connections, interface, service
 from pronmetric.serve.app import make_app
-from pronmetric.serve.batches import Busy
+from pronmetric.serve.batches import Batches, Busy
+from pronmetric.serve.requests import names_of_host
 from pronmetric.serve.service import Service
 from pronmetric.text.context import GIVEN, NONE
+from tests.tools.served import connect
 
 RECORD = {"id": 1, "text": "She locked its doors.", "context": ["Maria ran the library."]}
 PAIR = {"a": [RECORD], "b": [{**RECORD, "text": "He locked its doors."}]}
@@ -40,6 +46,93 @@ def metric(tiny_checkpoint: Callable[..., Path]) -> PronounMetric:
 @pytest.fixture(scope="module")
 def client(metric: PronounMetric) -> TestClient:
     return TestClient(make_app(Service(metric, context=GIVEN)))
+
+
+def test_an_id_is_optional(client: TestClient) -> None:
+    bare = [{"text": "He left."}, {"id": "x", "text": "She left."}, {"text": "It left."}]
+    assert [one["id"] for one in client.post("/score", json={"records": bare}).json()["records"]] == [0, "x", 2]
+    found = client.post("/compare", json={"a": bare, "b": bare})
+    assert found.status_code == 200 and len(found.json()["segments"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("host", "more", "right", "wrong"),
+    [
+        ("127.0.0.1", [], ["127.0.0.1:8000", "LOCALHOST", "[::1]:8000"], ["evil.example", "", "[", "10.0.0.7"]),
+        ("box.lan", ["my.example.org"], ["box.lan:80", "my.example.org", "localhost"], ["box", "10.0.0.7"]),
+        ("0.0.0.0", ["my.example.org"], ["10.0.0.7:8000", "[fe80::1]", "my.example.org."], ["evil.example", "a:b:c"]),
+    ],
+)
+def test_only_its_own_hosts_are_answered(
+    metric: PronounMetric, host: str, more: list[str], right: list[str], wrong: list[str]
+) -> None:
+    client = TestClient(make_app(Service(metric, context=GIVEN), allows=names_of_host(host, more)))
+    for name in right:
+        assert client.get("/health", headers={"Host": name}).status_code == 200, name
+    for name in wrong:
+        reply = client.get("/health", headers={"Host": name})
+        assert reply.status_code == 421 and "--allow-host NAME" in reply.json()["detail"], name
+        assert reply.headers["x-content-type-options"] == "nosniff"
+
+
+def test_two_lengths_of_a_body_close_the_connection(client: TestClient) -> None:
+    both = {"Content-Length": "2", "Transfer-Encoding": "chunked"}
+    reply = client.get("/health", headers=both)
+    assert (reply.status_code, reply.headers["connection"]) == (400, "close")
+    head = b"POST /score HTTP/1.1\r\nHost: localhost\r\n"
+    sent = head + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + head + b"\r\n"
+    with connections.listen("127.0.0.1", 0) as opened:
+        server = connections.server(client.app)
+        running = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
+        running.start()
+        with socket.create_connection(opened.getsockname()) as stream:
+            stream.sendall(sent)
+            received = b"".join(iter(lambda: stream.recv(4096), b""))  # until the server closes
+        server.should_exit = True
+        running.join(60)
+    assert received.startswith(b"HTTP/1.1 400 ") and received.count(b"HTTP/1.1 ") == 1
+
+
+def test_suggestions_that_are_too_many_are_refused_before_the_model_runs(
+    metric: PronounMetric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Service(metric, context=GIVEN)
+    monkeypatch.setattr(made, "batches", None)
+    records = [{"text": "He saw her and she saw him. " * 30} for _ in range(40)]
+    reply = TestClient(make_app(made)).post("/suggest", json={"records": records, "threshold": None})
+    assert reply.status_code == 413 and "the other forms of 4800 pronouns" in reply.json()["detail"]
+
+
+def post(address: str, path: str) -> tuple[int, Any]:
+    connection = connect(address)
+    connection.request("POST", path, json.dumps(BODIES[path]), {"Content-Type": "application/json"})
+    reply = connection.getresponse()
+    return reply.status, json.loads(reply.read())
+
+
+def test_a_server_that_stops_says_so(metric: PronounMetric, caplog: pytest.LogCaptureFixture) -> None:
+    made, begun, free = Service(metric, context=GIVEN), threading.Event(), threading.Event()
+
+    def slow(texts: Any) -> Any:
+        begun.set()
+        free.wait(60)
+        return [SegmentScore(None, ()) for _ in texts]
+
+    made.batches = Batches({"score": slow})
+    with connections.listen("127.0.0.1", 0) as opened:
+        server = connections.server(make_app(made))
+        server.config.timeout_graceful_shutdown = 1
+        running = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
+        running.start()
+        with ThreadPoolExecutor(3) as pool:
+            waiting = [pool.submit(post, connections.address(opened), "/score") for _ in range(3)]
+            assert begun.wait(60)
+            server.should_exit = True
+            replies = [each.result() for each in waiting]
+        free.set()
+        running.join(60)
+    assert replies == [(503, {"detail": "the server stops"})] * 3
+    assert not any(record.exc_info for record in caplog.records)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +184,6 @@ def test_the_threshold_and_the_number_of_forms_hold(client: TestClient) -> None:
         ("/score", {}, 422, "records: Field required"),
         ("/score", {"records": [RECORD], "more": 1}, 422, "more: Extra inputs are not permitted"),
         ("/score", {"records": [RECORD, {"id": 2}]}, 422, 'records:2: the key "text" is missing'),
-        ("/score", {"records": [{"text": "He."}]}, 422, 'records:1: the key "id" is missing'),
         ("/score", {"records": ["He."]}, 422, "records:1: expected an object"),
         ("/score", {"records": [{**RECORD, "context": "A."}]}, 422, '"context" must be a list of strings'),
         ("/score", {"records": [RECORD] * (interface.RECORDS + 1)}, 422, "at most 256 items"),

@@ -65,7 +65,7 @@ def test_bad_speakers_of_a_record(record: dict[str, Any], message: str) -> None:
 
 def test_the_lines_before_have_their_own_names() -> None:
     lines, names = ["One.", "Two.", "", "Four.", "Five."], ["Ann", "", "Bo", "Ann", "Bo"]
-    expected = ["Ann:", "Ann: One.", "Ann: One. Two. Bo:", "Two. Ann:", "Ann: Four. Bo:"]
+    expected = ["Ann:", "Ann: One.", "Ann: One. Two. Bo:", "Ann: One. Two. Ann:", "Two. Ann: Four. Bo:"]
     assert list(previous(lines, speakers=names)) == expected
     assert list(previous(lines, docs=[1, 1, 1, 2, 2], speakers=names))[3:] == ["Ann:", "Ann: Four. Bo:"]
 

@@ -27,6 +27,8 @@ from pronmetric.text.words import words
         ("cafe\u0301s are nai\u0308ve", "caf\u00e9s|are|na\u00efve"),
         ("snake_case \u2014 \u4ed6 said", "snake|_|case|\u2014|\u4ed6|said"),
         ("they re late and it s his", "they|re|late|and|it|s|his"),
+        ("\u0909\u0938\u0928\u0947 \u0915\u0939\u093e\u0964", "\u0909\u0938\u0928\u0947|\u0915\u0939\u093e|\u0964"),
+        ("\u05d4\u05d5\u05bc\u05d0 \u05d1\u05b8\u05bc\u05d0.", "\u05d4\u05d5\u05bc\u05d0|\u05d1\u05b8\u05bc\u05d0|."),
         ("", ""),
         (" \t ", ""),
     ],

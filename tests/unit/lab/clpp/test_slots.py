@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import pytest
 import torch
 
 from pronmetric.lab.clpp.slots import STREAMS, SlotEncoder, SlotGru, balanced_weights, class_loss, config_of
@@ -70,3 +71,30 @@ def test_every_class_counts_alike() -> None:
     labels = torch.tensor([0, 1, 1, 1])
     share = torch.nn.functional.cross_entropy(logits[:1], labels[:1])
     assert torch.allclose(class_loss(logits, labels, weights), share * (2 + 3 * 2 / 3) / 4)
+
+
+@pytest.mark.parametrize("attention", [False, True])
+def test_the_word_next_to_the_slot_is_told_from_the_others(attention: bool) -> None:
+    """The words of a stream end at the slot, and their number varies: only the last state knows what stands there."""
+    torch.manual_seed(1)
+    sizes = {"words": 8, "tags": 3, "sources": 3, "classes": 3, "width": 16, "layers": 1, "dropout": 0.0}
+    model = SlotGru(**sizes, attention=attention)  # type: ignore[arg-type]
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+
+    def draw(count: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        lengths = torch.randint(6, 13, (count,))
+        mask = (torch.arange(12) < lengths[:, None])[:, None].expand(count, STREAMS, 12)
+        ids = torch.randint(2, 5, (count, STREAMS, 12))
+        ids[:, 2:] = 2
+        labels = ids[torch.arange(count), 0, lengths - 1] - 2
+        return ids * mask, mask, labels
+
+    for _ in range(60):
+        ids, mask, labels = draw(32)
+        loss = torch.nn.functional.cross_entropy(model(ids, mask, torch.full((32,), 2)), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    ids, mask, labels = draw(200)
+    right = model(ids, mask, torch.full((200,), 2)).argmax(1) == labels
+    assert float(right.float().mean()) > 0.9

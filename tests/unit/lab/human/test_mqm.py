@@ -253,7 +253,7 @@ def test_spaces_and_quotes_of_csv_are_no_other_text(tmp_path: Path) -> None:
         + row("Oak", 1, "r2", '"She ""<v>came</v>"" late<v> </v>."', "Style/Awkward", "Minor")
         + row("Oak", 1, "r3", 'She "came" <v>late</v>.', "Style/Awkward", "Minor"),
     )
-    assert counts == {} and {one.text for one in judgements} == {'She "came"  late.'}
+    assert counts == {} and {one.text for one in judgements} == {'She "came" late.'}
     marked = [[one.text[a:b] for error in one.errors for a, b in error.spans] for one in judgements]
     assert marked == [[], ["came", ""], ["late"]]
     for text in ('"She came."', '""She"" came.', '"She" came "late"', '"'):
@@ -305,3 +305,17 @@ def test_evaluate_reads_the_tokens(judgements: list[Judgement], tmp_path: Path) 
     (tmp_path / "t").write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     found = labelled.read(tmp_path / "t")
     assert [one.wrong for one in found].count(True) == 3 and found[1].form == "him"
+
+
+@pytest.mark.parametrize(
+    "target", ["&lt;v&gt;He&lt;/v&gt; left.", "&amp;lt;v&amp;gt;He&#60;/v&#62; left.", "<V>He&lt;/v&gt; left."]
+)
+def test_escaped_marks_are_marks(tmp_path: Path, target: str) -> None:
+    clean = row("Elm", 1, "r1", "He left.", "No-error", "No-error")
+    judgements, counts = read_text(tmp_path, HEADER + clean + row("Oak", 1, "r1", target, "Accuracy", "Major"))
+    assert counts == {mqm.ESCAPED: 1}
+    labels = {
+        one["system"]: one["label"] for one in mqm.label_pronouns(judgements, mqm.contexts(judgements, reference=None))
+    }
+    assert labels == {"Elm": "right", "Oak": "wrong"}
+    assert {one.text for one in judgements} == {"He left."}

@@ -166,6 +166,19 @@ def test_an_open_gate_gives_the_base_model(encoder: str) -> None:
     assert model.score(PAIRS) == pytest.approx(base.score([(s.split("\n")[-1], t.split("\n")[-1]) for s, t in PAIRS]))
 
 
+@pytest.mark.parametrize("encoder", ["s-hier", "s-t-hier", "s-hier-to-2"])
+def test_tied_embeddings_are_the_same_network_with_one_table(encoder: str) -> None:
+    """Müller et al. 2018, section 4.1: tying shares the matrices of source, context and target, and nothing else."""
+    tied, free = (make(context_encoder=encoder, tied=tied) for tied in (True, False))
+    shared = tied.network.embeddings["all"].weight
+    state = {name: value for name, value in tied.network.state_dict().items() if not name.startswith("embeddings.")}
+    state |= {f"embeddings.{name}.weight": shared for name in free.network.embeddings}
+    free.network.load_state_dict(state)
+    assert [one.total for one in free.read(PAIRS, batch_size=3)] == pytest.approx(
+        [one.total for one in tied.read(PAIRS, batch_size=3)], abs=1e-5
+    )
+
+
 def test_the_combinations_are_those_of_the_papers() -> None:
     x, first, second = torch.randn(3, 1, 2, 8, generator=torch.Generator().manual_seed(1))
     assert torch.equal(Add(SIZES, 1)(x, [first]), x + first)
