@@ -106,19 +106,19 @@ def test_the_source_counts_nothing_where_held_out_documents_are_worse_with_it(mo
 def test_gaps_are_calibrated_at_their_own_rate() -> None:
     missing = (RNG.random(3000) < 0.05).astype(float)
     logits = 3 * missing + RNG.normal(size=3000)
-    fitted = people_fit._calibration(logits, missing)
+    fitted = people_fit.calibration(logits, missing)
     assert fitted is not None
     probabilities = 1 / (1 + np.exp(-(fitted.scale * logits + fitted.bias)))
     assert probabilities.mean() == pytest.approx(missing.mean(), abs=1e-4)
-    assert people_fit._calibration(-logits, missing) is None
-    assert people_fit._calibration(logits, np.zeros(3000)) is None
+    assert people_fit.calibration(-logits, missing) is None
+    assert people_fit.calibration(logits, np.zeros(3000)) is None
 
 
 @pytest.mark.parametrize(("insertions", "enough"), [(9, False), (10, True)])
 def test_gaps_are_calibrated_from_ten_insertions_on(insertions: int, enough: bool) -> None:
     missing = np.array([1.0] * insertions + [0.0] * 90)
     logits = np.tile([0.0, 1.0, -1.0], 40)[: len(missing)] + missing
-    assert (people_fit._calibration(logits, missing) is not None) == enough
+    assert (people_fit.calibration(logits, missing) is not None) == enough
 
 
 def test_areas_by_set_and_of_all() -> None:
