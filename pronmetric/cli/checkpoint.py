@@ -91,7 +91,7 @@ EXPORT = """Write a checkpoint as an ONNX file, or as a checkpoint with weights 
 --onnx: for ONNX Runtime and other runtimes. The file holds the whole model in fp32: encoder, word states and head. It
 scores batches of any size and length. It does not hold the tokenizer or the pronoun finder: pronmetric makes the
 batches (see the example in the documentation). Its metadata holds the signature of the model. Only checkpoints with a
-Hugging Face encoder can be exported. This needs: pip install "pronmetric[onnx]"
+Hugging Face encoder can be exported. This needs the extra onnx.
 
 --bits: matrices become integers of 6, 7 or 8 bits with a scale for each row, the rest half precision, in files below
 50 MB. An integer takes a byte; with fewer bits the files compress better. A matrix that was rounded to fewer bits

@@ -91,8 +91,8 @@ documents. A useful metric outperforms them.
 --also adds reference-based scores (see `pronmetric score --help`), which compare both texts with the pair's
 "reference". Pairs without a reference, and pairs whose reference is one of the two texts, are left out of this table.
 In a WMT test set or prepared folder, where text A is a reference, another reference of the segment is used.
---language-model reads a Hugging Face folder (safetensors), or one with a single GGUF file (pip install
-"pronmetric[lm]"). Its score is the log-probability of a text after its context, with the end of sentence: the sum over
+--language-model reads a Hugging Face folder (safetensors), or one with a single GGUF file (extra
+lm). Its score is the log-probability of a text after its context, with the end of sentence: the sum over
 its pieces, and their mean. --endpoint asks a chat model which text has the better pronouns, in both orders, with the
 prompt in pronmetric/lab/baselines/pair_prompt.txt; a key is read from PRONMETRIC_ENDPOINT_KEY.
 

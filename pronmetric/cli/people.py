@@ -41,7 +41,7 @@ class PeopleFlags(Flags):
         help=f"plot {PLOT} (.png or .svg)",
     )
     to_html: str | None = flag(
-        metavar="FILE", help='write a web page with all tables and this plot; needs pip install "pronmetric[plots]"'
+        metavar="FILE", help="write a web page with all tables and this plot; needs the extra plots"
     )
     also_no_source: bool = switch(
         help="measure the scores without the source too, and what the source adds by set and language, which "

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pronmetric import installation
 from pronmetric.checkpoint import locate
 from pronmetric.errors import PronmetricError
 
@@ -29,7 +30,8 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
         folder = tmp_path / "shelf"
         for name in names:
             made(folder / name)
-        monkeypatch.setattr(locate, "files", lambda package: folder)
+        monkeypatch.setattr(installation, "folder", lambda name: folder)
+        monkeypatch.setattr(installation, "source_tree", lambda: None)
         monkeypatch.chdir(tmp_path)
         return folder
 
