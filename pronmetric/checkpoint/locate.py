@@ -16,6 +16,7 @@ ALIASES = {DEFAULT: "base"}  # other names of checkpoints; a signature never has
 SHELF = "pronmetric_checkpoints"  # the namespace package of weights that are installed as packages of their own
 REPOSITORY = ("small", "multilingual")  # checkpoints of the repository, which an installation may lack
 CONFIG, CARD = "config.yaml", "README.md"
+PATTERNS = ("*.yaml", "*.json", "*.txt", "*.md", "*.model", "*.safetensors")  # what is read of a name on the hub
 READER = "source"  # the folder of the reader of sources, in that of its checkpoint
 
 
@@ -121,7 +122,7 @@ def _fetch(name: str, *, allow_network: bool, storage: str | Path | None) -> Pat
                 name,
                 cache_dir=storage,
                 local_files_only=not allow_network,
-                allow_patterns=["*.yaml", "*.json", "*.txt", "*.md", "*.model", "*.safetensors"],
+                allow_patterns=list(PATTERNS),
             )
         )
     except Exception as error:  # the hub's client raises many kinds of errors

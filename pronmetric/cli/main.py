@@ -34,7 +34,7 @@ GROUPS = {
         "prepare": "turn WMT system outputs and English documents into training data",
         "train": "train a metric on prepared data",
         "pretrain": "pretrain an ELMo on English documents, as an encoder for train",
-        "checkpoint": "average checkpoints, or export one as an ONNX file or with fewer bits",
+        "checkpoint": "average checkpoints; export one as an ONNX file, with fewer bits or as a Python package",
     },
     "judge a metric": {
         "evaluate": "measure a metric's accuracy on human answers to pairs of texts or on labelled pronouns",
