@@ -48,7 +48,7 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.cost.performance
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/python -m mkdocs build --strict --quiet
+	$(BIN)/python -m mkdocs build --strict
 
 notebooks: $(VENV)/.installed-dev
 	$(BIN)/python -m notebooks.render

@@ -26,14 +26,8 @@ from pronmetric.settings import (
     Weight,
 )
 
-MACHINE = {
-    "accelerator",
-    "threads",
-    "workers",
-    "save_every",
-    "progress",
-    "logger",
-}  # trainer keys that a resumed run may change
+# The trainer's keys that a resumed run may change.
+MACHINE = {"accelerator", "threads", "workers", "save_every", "progress", "logger"}
 SOFT = {"soft_detection", "soft_preference"}  # keys of the objective that a teacher needs
 LoggerName = Literal["CSVLogger", "TensorBoardLogger", "WandbLogger"]  # of Lightning
 SLOTS = 20  # of the paper's head: the first pronouns of a text, which affect its score
