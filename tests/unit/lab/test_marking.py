@@ -29,12 +29,8 @@ def test_the_share_of_the_passes_that_mark_a_pronoun_is_its_doubt() -> None:
     assert [body["temperature"] for body in seen] == [0, 0, 1, 1, 1, 1]
     assert [body.get("seed") for body in seen] == [None, None, 1, 1, 2, 2]
     prompt = seen[0]["messages"][0]["content"]
-    for line in (
-        "Text before: Anna came.",
-        "Source: Sie verlor ihre Schlüssel.",
-        "Translation: He [1] lost her [2] keys.",
-    ):
-        assert f"\n{line}\n" in prompt
+    assert "\nText before: Anna came.\n" in prompt and "\nSource: Sie verlor ihre Schlüssel.\n" in prompt
+    assert "\nTranslation: He [1] lost her [2] keys.\n" in prompt
     assert "\nSource: (not given)\n" in seen[1]["messages"][0]["content"]
 
 
