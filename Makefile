@@ -6,6 +6,7 @@
 # make docs         build the documentation site into site/
 # make notebooks    run the notebooks and write docs/notebooks, their pages with output
 # make wheel        build the wheel into dist/
+# make weights    build packages of the checkpoints into dist/ (pronmetric-base, pronmetric-multilingual, pronmetric-small)
 # make lock         write requirements.lock anew: the hashes of all packages but torch and its CUDA libraries
 # make audit        look up known vulnerabilities of the pinned packages (needs the network)
 # make sbom         write dist/pronmetric.cdx.json, the bill of materials of the wheel (CycloneDX)
@@ -24,7 +25,7 @@ UV_COMPILE := $(TOOLS)/bin/uv pip compile pyproject.toml --quiet -c constraints.
 SAMPLE := examples/sample
 SYSTEMS := $(SAMPLE)/system-a.txt $(SAMPLE)/system-b.txt $(SAMPLE)/system-c.txt
 
-.PHONY: demo test test-matrix lint bench docs notebooks wheel lock audit sbom clean
+.PHONY: demo test test-matrix lint bench docs notebooks wheel weights lock audit sbom clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py $(SAMPLE)
@@ -47,13 +48,16 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.cost.performance
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/python -m mkdocs build --strict --quiet
+	$(BIN)/python -m mkdocs build --strict
 
 notebooks: $(VENV)/.installed-dev
 	$(BIN)/python -m notebooks.render
 
 wheel: $(VENV)/.installed-dev
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
+
+weights: $(VENV)/.installed
+	$(BIN)/python -m pronmetric checkpoint package base multilingual small -o dist
 
 lock: $(TOOLS)/.installed
 	$(UV_COMPILE) --extra dev --extra docs --no-emit-package torch --generate-hashes -o requirements.lock.part

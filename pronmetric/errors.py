@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pronmetric.installation import pip_install
+
 _OUT_OF_MEMORY = ("can't allocate memory", "out of memory", "could not create a primitive")
 
 
@@ -47,4 +49,4 @@ class MissingExtra(PronmetricError):
     """An optional dependency is not installed; the message gives the exact `pip install` command."""
 
     def __init__(self, package: str, extra: str, why: str) -> None:
-        super().__init__(f'{why} needs {package}, which is not installed: pip install "pronmetric[{extra}]"')
+        super().__init__(f"{why} needs {package}, which is not installed: {pip_install(extra, package)}")

@@ -663,12 +663,13 @@ def tiny_vectors(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path
 @pytest.fixture(scope="session")
 def train_settings() -> Callable[..., Train]:
     """The settings of `pronmetric train`, with changes by their dotted keys."""
-    from hydra import compose, initialize_config_module
+    from hydra import compose, initialize_config_dir
     from omegaconf import OmegaConf
 
+    from pronmetric.installation import folder
     from pronmetric.training.settings import Train
 
-    with initialize_config_module("pronmetric.conf", version_base="1.3"):
+    with initialize_config_dir(str(folder("conf")), version_base="1.3"):
         base = OmegaConf.to_container(compose("train", overrides=["data.dir=d", "out=o"]), resolve=True)
 
     def settings(changes: Mapping[str, Any] | None = None) -> Train:

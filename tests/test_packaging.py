@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from textwrap import dedent
@@ -23,6 +24,7 @@ from pronmetric.checkpoint import locate
 from pronmetric.checkpoint.locate import CARD, CONFIG
 from pronmetric.checkpoint.shards import INDEX, WEIGHTS, shard_name
 from pronmetric.data.pieces import TOKENIZER, VOCABULARY
+from tests.integration.test_documentation import blocks
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -116,17 +118,23 @@ def test_the_wheel_has_the_reader_of_sources_of_the_default_checkpoint() -> None
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from a copy so that the tree stays clean."""
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the source tree, with the examples of README."""
     copy = tmp_path_factory.mktemp("tree")
-    for name in ("pronmetric", "data_prep", "conf", "checkpoints"):
+    for name in ("pronmetric", "data_prep", "conf", "checkpoints", "examples"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def wheel(clone: Path) -> Path:
+    """The wheel, built from a copy so that the tree stays clean."""
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", "."]
-    result = subprocess.run(command, cwd=copy, capture_output=True, text=True)
+    result = subprocess.run(command, cwd=clone, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
-    (path,) = (copy / "dist").glob("*.whl")
+    (path,) = (clone / "dist").glob("*.whl")
     return path
 
 
@@ -227,7 +235,7 @@ def test_the_wheel_scores_with_the_default_checkpoint_in_an_empty_environment(
     assert result.returncode == 0 and "|source:reader-" in result.stderr, result.stderr
     assert [line.split("\t")[1] for line in result.stdout.splitlines()[:2]] == ["Segment 0", "Segment 1"]
     result = from_wheel(installed, *command, "-r", "a.txt", "--also", "bleu", packages=bare, cwd=tmp_path)
-    assert result.returncode == 1 and 'pip install "pronmetric[peers]"' in result.stderr
+    assert result.returncode == 1 and 'pip install "pronmetric[peers]"' in result.stderr  # no origin but an index
 
 
 def test_each_verb_helps_in_an_empty_environment(installed: Path, bare: Path) -> None:
@@ -253,3 +261,78 @@ def test_the_python_of_coming_from_runs_in_an_empty_environment(installed: Path,
     for code in snippets:
         result = from_wheel(installed, "-c", code, packages=bare)
         assert result.returncode == 0 and result.stdout, result.stderr
+
+
+Run = Callable[[Path, str], subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Runs a script in a folder, in an environment with the wheel as pip installs it; other packages are linked."""
+    place = tmp_path_factory.mktemp("environment")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
+    python = place / "bin" / "python"
+    (packages,) = place.glob("lib/python*/site-packages")
+    others = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    (packages / "others.pth").write_text("\n".join(others), encoding="utf-8")  # .pth files of these are not read
+    install = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index"]
+    ready = subprocess.run([*install, "--force-reinstall", str(wheel)], capture_output=True, text=True)
+    assert ready.returncode == 0 and not ready.stderr, ready.stderr
+    path = os.pathsep.join([str(place / "bin"), os.environ["PATH"]])
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+    def run(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
+        command = ["bash", "-euo", "pipefail", "-c", script]
+        return subprocess.run(command, cwd=folder, env={**own, "PATH": path}, capture_output=True, text=True)
+
+    return run
+
+
+README = [
+    f"python -c {shlex.quote(block.text)}" if block.language == "python" else block.text
+    for block in blocks((ROOT / "README.md").read_text(encoding="utf-8"))
+    if not block.marks
+]
+
+
+@pytest.mark.parametrize("script", README)
+def test_the_blocks_of_readme_run_in_the_clone_after_the_installation(
+    script: str, clone: Path, environment: Run
+) -> None:
+    result = environment(clone, script)
+    assert result.returncode == 0 and result.stdout, result.stderr
+
+
+def test_the_clone_finds_its_own_folders_without_the_installation(clone: Path, environment: Run) -> None:
+    """`python -m` in the clone takes the clone's package; the command takes the installed one."""
+    said = environment(clone, "python -m pronmetric train --cfg job && python -c 'import pronmetric as p; print(p)'")
+    assert said.returncode == 0 and "out: ???" in said.stdout and str(clone / "pronmetric") in said.stdout, said.stderr
+    said = environment(clone, "python -m pronmetric score -t examples/sample/ref.txt --model small --only_system")
+    assert said.returncode == 0 and "score: " in said.stdout and "weights:" in said.stderr, said.stderr
+    said = environment(clone / "examples", "pronmetric train --cfg job")
+    assert said.returncode == 0 and "out: ???" in said.stdout, said.stderr
+
+
+def test_after_the_installation_the_source_counts_and_a_hint_names_the_wheel(
+    clone: Path, wheel: Path, environment: Run, tmp_path: Path
+) -> None:
+    sample = clone / "examples" / "sample"
+    score = f"pronmetric score -t {sample}/system-a.txt -r {sample}/ref.txt --only_system"
+    with_source, without = (environment(tmp_path, line) for line in (f"{score} -s {sample}/src.de.txt", score))
+    assert "|source:reader-" in with_source.stderr and "source:" not in without.stderr, with_source.stderr
+    assert with_source.stdout != without.stdout
+    hint = "from pronmetric.errors import MissingExtra; print(MissingExtra('fastapi', 'serve', 'it'))"
+    said = environment(tmp_path, f'python -c "{hint}"').stdout
+    assert said == f'it needs fastapi, which is not installed: pip install "{wheel}[serve]"\n'
+
+
+@pytest.mark.parametrize("name", locate.REPOSITORY)
+def test_what_the_wheel_lacks_is_had_from_the_clone_by_one_command(
+    name: str, clone: Path, environment: Run, tmp_path: Path
+) -> None:
+    said = environment(clone / "examples" / "sample", f"pronmetric score -t ref.txt --model {name}")
+    assert said.returncode == 1 and f"checkpoint {name} is not in this installation: get the folder" in said.stderr
+    lang = " --lang de" if name == "multilingual" else ""
+    given = clone / "checkpoints" / name
+    found = environment(clone / "examples" / "sample", f"pronmetric score -t src.de.txt --model {given}{lang}")
+    assert found.returncode == 0 and f"model:{name}|" in found.stderr, found.stderr

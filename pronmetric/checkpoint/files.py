@@ -21,7 +21,7 @@ from torch.overrides import TorchFunctionMode
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import model_config, weights
-from pronmetric.checkpoint.locate import CARD, CONFIG, READER, name_of, reader_of
+from pronmetric.checkpoint.locate import CARD, CONFIG, name_of, reader_of
 from pronmetric.checkpoint.model_config import Model
 from pronmetric.checkpoint.shards import INDEX, WEIGHTS, hash_weights, is_weight_file, weight_files
 from pronmetric.checkpoint.weights import broken
@@ -331,17 +331,21 @@ def save(
 def copy(folder: Path, to: Path) -> None:
     """Copy the files of a checkpoint, its card and its reader of sources, no others; symbolic links are followed."""
     with _whole(to) as part:
-        _copy_files(folder, part)
-        if (reader := reader_of(folder)) is not None:
-            (part / READER).mkdir()
-            _copy_files(reader, part / READER)
+        for path in own_files(folder):
+            place = part / path.relative_to(folder)
+            place.parent.mkdir(exist_ok=True)
+            shutil.copyfile(path, place)
 
 
-def _copy_files(folder: Path, to: Path) -> None:
+def own_files(folder: Path) -> list[Path]:
+    """The files of a checkpoint, its card and its reader of sources, no others.
+
+    Raises:
+        InputError: there are no weights.
+    """
     texts = (folder / name for name in (CONFIG, INDEX, CARD, *chain.from_iterable(TEXTS.values())))
-    for path in (*weight_files(folder), *texts):
-        if path.is_file():
-            shutil.copyfile(path, to / path.name)
+    found = [*weight_files(folder), *(path for path in texts if path.is_file())]
+    return found if (reader := reader_of(folder)) is None else [*found, *own_files(reader)]
 
 
 @contextmanager

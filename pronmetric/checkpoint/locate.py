@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from pronmetric import installation
 from pronmetric.checkpoint.shards import INDEX, WEIGHTS
 from pronmetric.errors import InputError, PronmetricError
 
 DEFAULT = "default"
 ALIASES = {DEFAULT: "base"}  # other names of checkpoints; a signature never has them
+SHELF = "pronmetric_checkpoints"  # the namespace package of weights that are installed as packages of their own
 REPOSITORY = ("small", "multilingual")  # checkpoints of the repository, which an installation may lack
 CONFIG, CARD = "config.yaml", "README.md"
+PATTERNS = ("*.yaml", "*.json", "*.txt", "*.md", "*.model", "*.safetensors")  # what is read of a name on the hub
 READER = "source"  # the folder of the reader of sources, in that of its checkpoint
 
 
@@ -45,10 +48,7 @@ def locate(
     if of_hub(given):
         return Location(given, _check(_fetch(given, allow_network=allow_network, storage=storage)))
     if name in REPOSITORY:
-        raise PronmetricError(
-            f"checkpoint {name} is not in this installation: get the folder checkpoints/{name} of the repository of "
-            "pronmetric, and give its path"
-        )
+        raise PronmetricError(f"checkpoint {name} is not in this installation: {_cure(name)}")
     known = f"shipped: {', '.join(sorted(shipped))}" if shipped else "this installation ships none"
     raise PronmetricError(f"no checkpoint {given!r}: give a folder that `pronmetric train` wrote, or a name ({known})")
 
@@ -84,9 +84,22 @@ def refuse_taken(folder: Path) -> None:
 
 
 def _shipped() -> dict[str, Path]:
-    """The folders of the shipped checkpoints, by name."""
-    shelf = Path(str(files("pronmetric.checkpoints")))
-    return {path.parent.name: path.parent for path in shelf.glob(f"*/{CONFIG}")}
+    """The folders of the shipped checkpoints, by name; a package of weights comes before what this package has."""
+    packages = find_spec(SHELF)
+    installed = (packages.submodule_search_locations if packages is not None else None) or ()
+    shelves = [installation.folder("checkpoints"), *map(Path, installed)]
+    return {path.parent.name: path.parent for shelf in shelves for path in shelf.glob(f"*/{CONFIG}")}
+
+
+def _cure(name: str) -> str:
+    """How a checkpoint of the repository is had: from the clone that this was installed from, or from another one."""
+    tree = installation.source_tree()
+    if tree is not None and (tree / "checkpoints" / name / CONFIG).is_file():
+        return f"give its folder, `model={tree / 'checkpoints' / name}`"
+    return (
+        f"get the folder checkpoints/{name} of the repository of pronmetric and give its path, or install its package, "
+        f"{installation.NAME}-{name}"
+    )
 
 
 def _check(folder: Path) -> Path:
@@ -109,7 +122,7 @@ def _fetch(name: str, *, allow_network: bool, storage: str | Path | None) -> Pat
                 name,
                 cache_dir=storage,
                 local_files_only=not allow_network,
-                allow_patterns=["*.yaml", "*.json", "*.txt", "*.md", "*.model", "*.safetensors"],
+                allow_patterns=list(PATTERNS),
             )
         )
     except Exception as error:  # the hub's client raises many kinds of errors

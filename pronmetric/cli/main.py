@@ -8,7 +8,7 @@ import importlib
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,8 +19,10 @@ from pronmetric.output.display import visible
 from pronmetric.text import streams
 from pronmetric.version import __version__
 
+DAILY = "score"
+"""The group whose verbs the help describes; it names the others, and `pronmetric help all` describes them too."""
 GROUPS = {
-    "score": {
+    DAILY: {
         "score": "score the pronouns of one or more system outputs",
         "compare": "compare the pronouns of two or more system outputs, with significance tests",
         "check": "pass or fail a translation by its pronouns, as a gate for a release",
@@ -34,7 +36,7 @@ GROUPS = {
         "prepare": "turn WMT system outputs and English documents into training data",
         "train": "train a metric on prepared data",
         "pretrain": "pretrain an ELMo on English documents, as an encoder for train",
-        "checkpoint": "average checkpoints, or export one as an ONNX file or with fewer bits",
+        "checkpoint": "average checkpoints; export one as an ONNX file, with fewer bits or as a Python package",
     },
     "judge a metric": {
         "evaluate": "measure a metric's accuracy on human answers to pairs of texts or on labelled pronouns",
@@ -99,6 +101,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
+    if list(argv) == ["help", "all"]:
+        _parser(every=True).print_help()
+        return 0
     if argv and argv[0] == "help":
         argv = [*argv[1:2], "--help"] if len(argv) < 3 else argv
     if argv and argv[0] in VERBS:
@@ -130,17 +135,18 @@ def load(verb: str) -> dict[str, Any]:
     return {each.name: each for each in getattr(module, "VERBS", None) or (module.VERB,)}
 
 
-def _parser() -> argparse.ArgumentParser:
-    width = max(map(len, VERBS)) + 2
+def _parser(*, every: bool = False) -> argparse.ArgumentParser:
+    """The flags without a verb; `every`: the help describes all verbs and not only the daily ones."""
+    groups = {title: _described(verbs) for title, verbs in GROUPS.items() if every or title == DAILY}
+    if not every:
+        groups["more"] = [f"  {title}: {', '.join(verbs)}" for title, verbs in GROUPS.items() if title != DAILY]
     parser = argparse.ArgumentParser(
         prog="pronmetric",
         usage="pronmetric [--help] [--version] [--print-completion SHELL] VERB ...",
         description="Does this machine translation get its pronouns right?",
-        epilog="\n\n".join(
-            "\n".join([f"{title}:", *(f"  {verb:<{width}}{line}" for verb, line in verbs.items())])
-            for title, verbs in GROUPS.items()
-        )
-        + "\n\n`pronmetric help VERB` describes a verb."
+        epilog="\n\n".join("\n".join([f"{title}:", *lines]) for title, lines in groups.items())
+        + "\n\n`pronmetric help VERB` describes a verb"
+        + ("." if every else ", `pronmetric help all` lists every verb with what it does.")
         + "\n\nexit codes: 0 success, 1 an error in the input, 2 wrong flags, 3 `check` failed",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -152,6 +158,12 @@ def _parser() -> argparse.ArgumentParser:
         help="print a shell script that completes verbs, flags and file names",
     )
     return parser
+
+
+def _described(verbs: Mapping[str, str]) -> list[str]:
+    """A line for each verb."""
+    width = max(map(len, VERBS)) + 2
+    return [f"  {verb:<{width}}{line}" for verb, line in verbs.items()]
 
 
 @contextmanager

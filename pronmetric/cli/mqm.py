@@ -9,6 +9,7 @@ from typing import IO
 
 from pronmetric.cli import flags
 from pronmetric.cli import people as people_runs
+from pronmetric.cli.endpoint import EndpointFlags
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, part, switch, whole
@@ -101,6 +102,7 @@ class MqmFlags(Flags):
     language_model: str | None = flag(
         group=EVALUATION, metavar="FOLDER", help="beside a causal language model; see `pronmetric evaluate --help`"
     )
+    judge: EndpointFlags = part(EndpointFlags, EVALUATION)
     model: ModelFlags = part(ModelFlags, flags.MODEL)
     seed: int = flags.seed_flag()
 
@@ -117,6 +119,7 @@ class MqmFlags(Flags):
             "--precision": self.model.precision,
             "--no_source": self.model.no_source or None,
             "--language_model": self.language_model,
+            "--endpoint": self.judge.endpoint,
             "--plot": self.of_people.plot,
             "--to_html": self.of_people.to_html,
             "--also_no_source": self.of_people.also_no_source or None,
@@ -130,7 +133,7 @@ class MqmFlags(Flags):
 def run(task: MqmFlags) -> None:
     """Read the annotations, and write what is asked for."""
     targets.check(
-        [task.pairs, task.pronouns, task.to_json, task.of_people.plot, task.of_people.to_html],
+        [task.pairs, task.pronouns, task.to_json, task.judge.endpoint_answers, *task.of_people.files],
         read=[task.file, task.model.model, task.language_model],
     )
     flags.check_plot(task.of_people.plot)
@@ -195,6 +198,7 @@ def _evaluate(task: MqmFlags, note: Notes) -> tuple[str, dict[str, object]]:
         out=task.out,
         wish=task.of_people,
         language_model=task.language_model,
+        judge=task.judge,
         seed=task.seed,
     )
     tables, figures = people_runs.measure(measurement, choose_context(None, config, COMMON, note), note)

@@ -9,6 +9,7 @@ from typing import Any
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import output
+from pronmetric.cli.endpoint import EndpointFlags, ask_marks
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Flags, flag, switch
@@ -41,12 +42,17 @@ class PeopleFlags(Flags):
         help=f"plot {PLOT} (.png or .svg)",
     )
     to_html: str | None = flag(
-        metavar="FILE", help='write a web page with all tables and this plot; needs pip install "pronmetric[plots]"'
+        metavar="FILE", help="write a web page with all tables and this plot; needs the extra plots"
     )
     also_no_source: bool = switch(
         help="measure the scores without the source too, and what the source adds by set and language, which "
         "takes twice the time"
     )
+
+    @property
+    def files(self) -> tuple[str | None, str | None]:
+        """The files that are written."""
+        return self.plot, self.to_html
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,7 @@ class Measurement:
     """What is measured, by which model, and beside what.
 
     title: of the texts. by_form: the name of the baseline, and the doubts of pronouns by their form alone.
-    language_model: its folder.
+    language_model: its folder. judge: a chat model that is asked.
     """
 
     judged: Sequence[JudgedText]
@@ -64,6 +70,7 @@ class Measurement:
     out: OutputFlags
     wish: PeopleFlags
     language_model: str | None
+    judge: EndpointFlags
     seed: int
 
 
@@ -93,6 +100,8 @@ def measure(task: Measurement, context: str, note: Notes) -> tuple[str, dict[str
     if task.language_model is not None:
         doubts, decisions = _read_by_language_model(task, task.language_model, texts, context)
         baselines[LANGUAGE_MODEL] = items.doubted(doubts)
+    for name, shares in ask_marks(task.judged, texts, task.judge, note, quiet=task.out.quiet).items():
+        baselines[name] = items.doubted(shares)
     said = Said(task.judged, items, pairs, without, baselines, decisions)
     measured = people_figures.measure(said, seed=task.seed)
     signature = scoring.sign(context, seed=task.seed)

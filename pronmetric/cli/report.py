@@ -42,7 +42,7 @@ EPILOG = f"""formats:
   html         web page with everything: search, sorting, filters that the address keeps, a link to each segment
   md, latex    tables; default: systems, pairs, confusion
   tsv          one table; default: pronouns (one row for each pronoun of a segment that differs)
-  png, svg     one plot; default: systems; needs pip install "pronmetric[plots]"
+  png, svg     one plot; default: systems; needs the extra plots
 Without --format, the suffix of the output file decides: {", ".join(formats.SUFFIXES)}.
 
 LaTeX tables need the package booktabs. Tables have the columns of --columns, or all; in LaTeX those that fit a page.

@@ -68,7 +68,7 @@ of its context whose speaker is known, so that it can tell I from you. No pronou
   apt      share of the reference's pronouns that the output translates identically
   autoprf  F1 of the words aligned to the reference's pronouns
   exact    share of the reference's aligned pronouns that are aligned to the same pronoun
-  bleu, chrf  as sacreBLEU computes them (pip install "pronmetric[peers]")
+  bleu, chrf  as sacreBLEU computes them (extra peers)
 The word alignment is learned from the scored lines themselves.
 
 --to_mqm has a line for each pronoun below the thresholds of --mqm-thresholds, its span marked in the target, rater

@@ -30,6 +30,7 @@ from pronmetric.cli.parser import (
 from pronmetric.cli.run import ScoringRun, load_language_model, note_sources
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
+from pronmetric.installation import pip_install
 from pronmetric.lab.baselines.comet import Comet
 from pronmetric.lab.baselines.reference_based import BLEU, CHRF, get_baseline
 from pronmetric.lab.nmt.settings import is_model
@@ -153,7 +154,7 @@ SCORE_EPILOG = """what is judged, one of:
   --model NAME|FOLDER  pronmetric itself, for targets in its language; `default` is `base`. Its score of
                        a candidate is the mean probability of its pronouns, in the --context previous target sentences
   --seq2seq FOLDER     a Hugging Face encoder-decoder or causal language model (safetensors, or one GGUF file with
-                       pip install "pronmetric[lm]"), or a model of `pronmetric nmt train`, by the log-probability of
+                       the extra lm), or a model of `pronmetric nmt train`, by the log-probability of
                        each candidate given its source
 
 context of --seq2seq (--context-mode); a model of `nmt train` reads the one that it was trained with:
@@ -168,7 +169,7 @@ ALL judges --model and baselines on several sets, in one table: accuracy by phen
                          are any, documents; files are relative to its folder
   --language-model DIR   log-probability of a candidate after its --context
   --comet FILE           COMET, where the items have a source (and a reference)
-BLEU and chrF are there too (pip install "pronmetric[peers]"), for items with a reference beside their candidates. All
+BLEU and chrF are there too (extra peers), for items with a reference beside their candidates. All
 are judged on the items that --model judges: of pronouns, in its language.
 
 With --save_scores FILE a run of --seq2seq that was stopped is continued by the same command; the scores so far are in
@@ -555,7 +556,7 @@ def _baselines(given: BaselineFlags, model: ModelFlags, note: output.Notes) -> d
     """BLEU and chrF, where sacreBLEU is installed, and those that the flags name."""
     metrics: dict[str, Metric] = {}
     if find_spec("sacrebleu") is None:
-        note('BLEU and chrF are left out: sacrebleu is not installed: pip install "pronmetric[peers]"')
+        note(f"BLEU and chrF are left out: sacrebleu is not installed: {pip_install('peers', 'sacrebleu')}")
     else:
         named = {"BLEU": BLEU, "chrF": CHRF}
         metrics |= {shown: partial(overview.by_reference, get_baseline(name)) for shown, name in named.items()}

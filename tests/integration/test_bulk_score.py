@@ -15,6 +15,7 @@ import pytest
 from pronmetric.alignment.counts import files as source_files
 from pronmetric.bulk import run
 from pronmetric.cli.main import main
+from pronmetric.installation import pip_install
 from pronmetric.signature import Signature
 from tests.tools.row_files import parts, write
 
@@ -281,7 +282,7 @@ def test_a_missing_extra_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     assert main(["bulk", "score", str(write(tmp_path / "in.jsonl", records)), "-o", str(tmp_path / "out")]) == 1
-    assert 'bulk needs ray, which is not installed: pip install "pronmetric[ray]"\n' in capsys.readouterr().err
+    assert f"bulk needs ray, which is not installed: {pip_install('ray', 'ray')}\n" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from pronmetric.cli.main import main
+from pronmetric.installation import pip_install
 from pronmetric.lab.baselines import corpus_scores
 from tests.tools.row_files import jsonl
 
@@ -191,7 +192,7 @@ def test_without_sacrebleu(
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
     flags = ["score", "-t", texts / "bad", "-r", texts / "ref", "--only_system", *model]
     assert fails(*flags, "--also", "apt,bleu") == (
-        '--also bleu needs sacrebleu, which is not installed: pip install "pronmetric[peers]"'
+        f"--also bleu needs sacrebleu, which is not installed: {pip_install('peers', 'sacrebleu')}"
     )
     out, _ = run(*flags, "--also", OF_PRONOUNS)
     assert cells(out, str(texts / "bad"))[1:] == ["50.00 (4)"] * 3

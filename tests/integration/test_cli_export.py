@@ -13,6 +13,7 @@ import pytest
 
 from pronmetric.cli.main import main
 from pronmetric.data.collate import Example
+from pronmetric.installation import pip_install
 from pronmetric.pronouns.finder import find
 
 Checkpoints = Callable[..., Path]
@@ -120,7 +121,7 @@ def test_a_missing_package_is_named_before_any_work(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     target = tmp_path / "m.onnx"
     assert main(["checkpoint", "export", "--onnx", str(tiny_checkpoint()), "-o", str(target)]) == 1
-    assert 'an ONNX file needs onnx, which is not installed: pip install "pronmetric[onnx]"' in capsys.readouterr().err
+    assert f"an ONNX file needs onnx, which is not installed: {pip_install('onnx', 'onnx')}" in capsys.readouterr().err
     assert not target.exists()
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pronmetric.cli.main import main
+from tests.tools.chat_server import says, serving
 
 LINES = [
     "system doc seg-id rater source target category severity",
@@ -118,6 +119,28 @@ def test_the_figures_are_those_of_a_people_split(
     split = ["evaluate", "data", "--split", "people_test", *model, "--to_json", "e.json"]
     assert main(split) == 0
     assert json.loads(Path("e.json").read_text())["pronouns"]["all"] == row
+
+
+def test_a_chat_model_marks_beside_the_raters(
+    tiny_checkpoint: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_marks(Path("marks_zh-en.tsv"))
+    call = ["mqm", "marks_zh-en.tsv", "--evaluate", "--longest", "2", "--model", str(tiny_checkpoint()), "--gpus", "0"]
+    seen: list[dict[str, object]] = []
+    with serving(lambda prompt: says("1" if "She [1]" in prompt else "none"), seen) as url:
+        asked = ["--endpoint", url, "--endpoint-model", "chat", "--endpoint-passes", "2"]
+        call += [*asked, "--endpoint-answers", "answers.jsonl"]
+        assert main([*call, "--to_json", "m.json"]) == 0
+        told = capsys.readouterr().err
+        assert main(call) == 0
+    assert len(seen) == 12  # six texts in two passes; nothing in the second run
+    assert f"the texts are sent to {url.rstrip('/')} (--endpoint)" in told
+    assert "chat marks 50.0 to 50.0 % of the pronouns in 2 passes; 0 of 12 pronouns are marked in some" in told
+    found = json.loads(Path("m.json").read_text())["evaluation"]["pronouns"]["chat, asked"]
+    assert (found["pronouns"], found["marked"]) == (12, 8)
+    with pytest.raises(SystemExit, match="2"):
+        main(["mqm", "m.tsv", "--pairs", "p.jsonl", *asked])
+    assert "--endpoint: goes with --evaluate" in capsys.readouterr().err
 
 
 def test_sources_that_cannot_be_right_are_noted(with_reader: Path, capsys: pytest.CaptureFixture[str]) -> None:

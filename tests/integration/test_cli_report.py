@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pronmetric.cli.main import main
+from pronmetric.installation import pip_install
 
 Checkpoints = Callable[..., Path]
 RESULT = Path(__file__).parents[1] / "fixtures" / "report" / "score.json"
@@ -99,7 +100,7 @@ def test_tables(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
 
 
 def test_plots(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason='matplotlib is not installed: pip install "pronmetric[plots]"')
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra plots)")
     assert report(RESULT, "-o", tmp_path / "s.png", "--quiet") == 0
     assert report(RESULT, "-o", tmp_path / "c.svg", "--show", "confusion", "--quiet") == 0
     assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")
@@ -111,7 +112,7 @@ def test_a_missing_extra_is_reported(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert report(RESULT, "-o", tmp_path / "s.png", "--quiet") == 1
-    assert 'pip install "pronmetric[plots]"' in capsys.readouterr().err and not list(tmp_path.iterdir())
+    assert pip_install("plots", "matplotlib") in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_the_command_lines_of_pronmetric_and_comet_run(
             printed[command] = capsys.readouterr().out
         elif program != "sacrebleu":
             printed[command], _ = run_tiny(*([OURS[program]] if program in OURS else []), *arguments)
-    assert len(printed) == 15
+    assert len(printed) == 17
     whole = "pronmetric score -s src.txt -t out.txt -r ref.txt --docids ids.txt"
     lines = printed[whole].splitlines()
     assert all(re.fullmatch(r"out\.txt\tSegment \d+\tscore: ([\d.]+|null)", line) for line in lines[:37])

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pronmetric.cli.main import main
+from pronmetric.installation import pip_install
 from tests.tools.served import SECONDS, ask, connect, serving
 
 
@@ -62,4 +63,4 @@ def test_a_missing_library_names_the_extra(
     room, _, name = module.partition(".")
     monkeypatch.delattr(f"pronmetric.{room}.{name}", raising=False)
     assert main(["serve"]) == 1
-    assert f'needs {library}, which is not installed: pip install "pronmetric[serve]"' in capsys.readouterr().err
+    assert f"needs {library}, which is not installed: {pip_install('serve', library)}" in capsys.readouterr().err

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.resources import files
-from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_module
+from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-CONF = Path(str(files("pronmetric.conf")))
+from pronmetric.installation import folder
+
+CONF = folder("conf")
 PRIMARIES = sorted(path.stem for path in CONF.glob("*.yaml"))
 
 
 @pytest.fixture(scope="module", autouse=True)
 def hydra() -> Iterator[None]:
-    with initialize_config_module("pronmetric.conf", version_base="1.3"):
+    with initialize_config_dir(str(CONF), version_base="1.3"):
         yield
 
 

@@ -2,11 +2,12 @@
 
 Each pair is asked in both orders (`pair_prompt.txt`), because such models prefer a place. A text has 1 for an answer
 for it, 1/2 for a tie and 0 else, averaged over the two orders. Texts leave this machine only for the endpoint that the
-user names.
+user names. Answers may be kept in a file, from which a run that is started again takes them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -14,11 +15,12 @@ import time
 from collections.abc import Callable, Iterable
 from http.client import HTTPException
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib import error, request
 from urllib.parse import urlsplit
 
-from pronmetric.errors import PronmetricError
+from pronmetric.errors import InputError, PronmetricError
 from pronmetric.text.context import Text
 
 KEY = "PRONMETRIC_ENDPOINT_KEY"
@@ -27,6 +29,7 @@ TRIES, TIMEOUT = 5, 120.0  # seconds
 _BUSY = (408, 429, 500, 502, 503, 504)
 _MOST_BYTES = 2**20
 _NAMED = re.compile(r"\b(?:A|B|(?i:tie))\b")
+_THOUGHTS = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)  # of servers that leave them in the answer
 
 
 class _NoRedirect(request.HTTPRedirectHandler):
@@ -52,14 +55,25 @@ class Asked(NamedTuple):
 class Endpoint:
     """A model of an endpoint; `url` ends before "/chat/completions".
 
+    kept: the file of its answers, which are not asked for again; it need not exist.
+
     Raises:
-        PronmetricError: no address of HTTP.
+        PronmetricError: no address of HTTP, or `kept` is no file of answers.
     """
 
-    def __init__(self, url: str, model: str, *, wait: Callable[[float], object] = time.sleep) -> None:
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        kept: str | Path | None = None,
+        wait: Callable[[float], object] = time.sleep,
+    ) -> None:
         if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
             raise PronmetricError(f"expected an address such as http://127.0.0.1:8000/v1, got `endpoint={url}`")
         self.url, self.model, self._wait = url.rstrip("/"), model, wait
+        self._kept = None if kept is None else Path(kept)
+        self._known = {} if self._kept is None or not self._kept.exists() else _read(self._kept)
         self._prompt = files("pronmetric.lab.baselines").joinpath("pair_prompt.txt").read_text(encoding="utf-8")
 
     def ask(self, pairs: Iterable[tuple[Text, Text]], *, advance: Callable[[int], object] | None = None) -> Asked:
@@ -84,15 +98,30 @@ class Endpoint:
 
     def _answer(self, context: str, first: str, second: str) -> str | None:
         """A, B or TIE; None if the answer is unclear."""
-        return chosen(self._reply(self._prompt.format(context=context or "(none)", first=first, second=second)))
+        return chosen(self.reply(self._prompt.format(context=context or "(none)", first=first, second=second)))
 
-    def _reply(self, prompt: str) -> str:
+    def reply(self, prompt: str, *, number: int = 0, longest: int = 16) -> str:
+        """The answer in a pass, of at most `longest` pieces: the most probable one in pass 0, later drawn, by seed.
+
+        Raises:
+            PronmetricError: the endpoint does not answer.
+        """
         body = {
             "model": self.model,
             "messages": [{"role": "user", "content": prompt}],
-            "temperature": 0,
-            "max_tokens": 16,
+            "temperature": 1 if number else 0,
+            "max_tokens": longest,
+            **({"seed": number} if number else {}),
         }
+        key = hashlib.sha256(json.dumps([self.url, body], sort_keys=True).encode()).hexdigest()
+        if key not in self._known:
+            self._known[key] = _THOUGHTS.sub("", self._request(body))
+            if self._kept is not None:
+                with self._kept.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({"request": key, "answer": self._known[key]}) + "\n")
+        return self._known[key]
+
+    def _request(self, body: dict[str, Any]) -> str:
         headers = {"Content-Type": "application/json"}
         if key := os.environ.get(KEY):
             headers["Authorization"] = f"Bearer {key}"
@@ -116,6 +145,24 @@ class Endpoint:
                 ) from None
             self._wait(2.0 ** (TRIES - left - 1))
         raise AssertionError
+
+
+def _read(path: Path) -> dict[str, str]:
+    """The answers in a file, by the hash of their request; a last line that a killed run left incomplete is removed."""
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        path.write_text(whole, encoding="utf-8")
+    found = {}
+    for number, line in enumerate(whole.splitlines(), 1):
+        try:
+            entry = json.loads(line)
+            found[str(entry["request"])] = str(entry["answer"])
+        except (ValueError, KeyError, TypeError):
+            raise InputError(
+                "expected an answer of an endpoint, as this flag writes them", file=path, line=number
+            ) from None
+    return found
 
 
 def chosen(answer: str) -> str | None:

@@ -10,17 +10,16 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
 import yaml
 
+from pronmetric.installation import folder
 from pronmetric.settings import removed
 
 PREPARED = "PREPARED"
 STAGES, STAGE = "stages", "stage"  # the keys of the stages that made a checkpoint; of its own, if not the last
 ROUNDED = "rounded"  # the key of a checkpoint's record of training that says how its weights were rounded
-_CONF = "pronmetric.conf"
 _FOLDERS = {
     "wmt": "data.wmt=WMT",
     "english": "data.english=ENGLISH",
@@ -104,7 +103,7 @@ def prepare_line(manifest: Mapping[str, Any], out: str = PREPARED) -> str:
 
 def default(name: str) -> dict[str, Any]:
     """The values of a file of the configuration by their dotted keys; of the defaults list the chosen options."""
-    tree = yaml.safe_load((files(_CONF) / f"{name}.yaml").read_text(encoding="utf-8"))
+    tree = yaml.safe_load((folder("conf") / f"{name}.yaml").read_text(encoding="utf-8"))
     chosen = [each for each in tree.pop("defaults", []) if isinstance(each, dict)]
     return dict(flat(tree)) | {key: value for each in chosen for key, value in each.items()}
 

@@ -7,7 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from huggingface_hub import ModelCard
+from huggingface_hub.utils import filter_repo_objects
 
+from pronmetric import installation
 from pronmetric.checkpoint import locate
 from pronmetric.errors import PronmetricError
 
@@ -29,7 +32,8 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
         folder = tmp_path / "shelf"
         for name in names:
             made(folder / name)
-        monkeypatch.setattr(locate, "files", lambda package: folder)
+        monkeypatch.setattr(installation, "folder", lambda name: folder)
+        monkeypatch.setattr(installation, "source_tree", lambda: None)
         monkeypatch.chdir(tmp_path)
         return folder
 
@@ -83,3 +87,24 @@ def test_half_a_checkpoint_is_refused(kept: str, tmp_path: Path) -> None:
     (tmp_path / kept).touch()
     with pytest.raises(PronmetricError, match=r"not a checkpoint: expected a folder with "):
         locate.locate(tmp_path)
+
+
+def test_a_checkpoint_on_the_hub_is_found_with_its_reader(tmp_path: Path) -> None:
+    """In the layout of the hub's cache; nothing is downloaded."""
+    cache = tmp_path / "models--someone--pronmetric-base"
+    made(cache / "snapshots" / "ab12")
+    made(cache / "snapshots" / "ab12" / locate.READER)
+    (cache / "refs").mkdir()
+    (cache / "refs" / "main").write_text("ab12", encoding="utf-8")
+    found = locate.locate("someone/pronmetric-base", storage=tmp_path)
+    assert found == locate.Location("someone/pronmetric-base", cache / "snapshots" / "ab12")
+    assert locate.reader_of(found.folder) == found.folder / locate.READER
+
+
+@pytest.mark.parametrize("name", ["base", "small", "multilingual"])
+def test_all_files_of_a_shipped_checkpoint_are_read_from_the_hub_and_its_card_is_a_model_card(name: str) -> None:
+    folder = locate.locate(name).folder
+    paths = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    assert list(filter_repo_objects(paths, allow_patterns=list(locate.PATTERNS))) == paths
+    card = ModelCard.load(folder / locate.CARD)
+    assert card.data.license == "apache-2.0" and card.data.library_name == "pronmetric" and card.data.language

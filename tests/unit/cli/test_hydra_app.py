@@ -13,7 +13,6 @@ from pronmetric.errors import PronmetricError
 from pronmetric.settings import Record, Settings
 
 FILES = {
-    "__init__.py": "",
     "work.yaml": "defaults: [encoder: big, optim: adam, _self_]\nout: ???\nseed: 1\nyears: [21, 22]\nweights: {a: 1}\n",
     "encoder/big.yaml": "width: 384\nlayers: 6\n",
     "encoder/small.yaml": "width: 8\nheads: 2\n",
@@ -48,19 +47,16 @@ class Work(Settings):
 
 
 @pytest.fixture(autouse=True)
-def conf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A config package of our own, and an empty working directory."""
+def conf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Config files of our own, and an empty working directory."""
     for name, text in FILES.items():
-        path = tmp_path / "path" / "scratch_conf" / name
+        path = tmp_path / "conf" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     (tmp_path / "work").mkdir()
-    monkeypatch.syspath_prepend(str(tmp_path / "path"))
     monkeypatch.chdir(tmp_path / "work")
-    monkeypatch.setattr("pronmetric.cli.hydra.MODULE", "scratch_conf")
+    monkeypatch.setattr("pronmetric.cli.hydra.CONF", str(tmp_path / "conf"))
     monkeypatch.setattr(sys, "argv", ["pronmetric", "work", "as", "typed"])
-    yield
-    sys.modules.pop("scratch_conf", None)
 
 
 class Job:
@@ -205,7 +201,7 @@ encoder: {width: 9}
 
 
 def test_a_config_may_name_what_is_swept_and_the_folders(tmp_path: Path) -> None:
-    (tmp_path / "path" / "scratch_conf" / "encoder" / "swept.yaml").write_text(SWEEP)
+    (tmp_path / "conf" / "encoder" / "swept.yaml").write_text(SWEEP)
     told: list[tuple[Work, list[dict[str, str]]]] = []
 
     def start(*argv: str) -> Job:

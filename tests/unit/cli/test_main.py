@@ -119,12 +119,23 @@ def test_version(capsys) -> None:
     assert capsys.readouterr().out == f"pronmetric {__version__}\n"
 
 
-@pytest.mark.parametrize("argv", [[], ["--help"]])
-def test_help_names_every_verb(argv: list[str], capsys) -> None:
+@pytest.mark.parametrize("argv", [[], ["--help"], ["help"]])
+def test_help_describes_the_eight_daily_verbs_and_names_the_others(argv: list[str], capsys) -> None:
     try:
         assert cli.main(argv) == 0
     except SystemExit as end:
         assert end.code == 0
+    daily, more, last = capsys.readouterr().out.split("\n\n")[3:6]
+    lines = {line.split()[0]: " ".join(line.split()[1:]) for line in daily.splitlines()[1:]}
+    assert daily.startswith("score:\n") and lines == cli.GROUPS[cli.DAILY] and len(lines) == 8
+    named = {line.strip().partition(":")[0]: line.partition(": ")[2].split(", ") for line in more.splitlines()[1:]}
+    assert more.startswith("more:\n")
+    assert named == {title: [*verbs] for title, verbs in cli.GROUPS.items() if title != cli.DAILY}
+    assert "`pronmetric help all`" in last
+
+
+def test_help_all_describes_every_verb(capsys) -> None:
+    assert cli.main(["help", "all"]) == 0
     groups = capsys.readouterr().out.split("\n\n")[3:7]
     assert [group.partition(":")[0] for group in groups] == list(cli.GROUPS)
     assert [line.split()[0] for group in groups for line in group.splitlines()[1:]] == list(cli.VERBS)

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 from hydra import compose as hydra_compose
-from hydra import initialize_config_module
+from hydra import initialize_config_dir
 from omegaconf import OmegaConf
 
 from pronmetric.cli import stages
 from pronmetric.errors import InputError, PronmetricError
+from pronmetric.installation import folder
 from pronmetric.training.settings import Stage, Train
 
 GIVEN = ["data.dir=d", "out=o"]
@@ -23,7 +24,7 @@ def composed(*overrides: str) -> list[Stage]:
     """The stages; keys of one stage are added, as the command line adds them."""
     lines = [*GIVEN, *overrides]
     added = [f"++{line}" if line.startswith("stages") else line for line in lines]
-    with initialize_config_module("pronmetric.conf", version_base="1.3"):
+    with initialize_config_dir(str(folder("conf")), version_base="1.3"):
         config: Any = OmegaConf.to_container(hydra_compose("train", overrides=added), resolve=True)
         return stages.compose(Train.read(config), lines)
 
@@ -72,7 +73,7 @@ def test_an_override_of_a_stage_holds_for_it_alone() -> None:
 
 
 def test_a_recipe_without_stages_is_the_first_of_them() -> None:
-    with initialize_config_module("pronmetric.conf", version_base="1.3"):
+    with initialize_config_dir(str(folder("conf")), version_base="1.3"):
         config: Any = hydra_compose("train", overrides=[*GIVEN, *BASE, "stages=null"])
         alone = Train.read(OmegaConf.to_container(config, resolve=True))  # type: ignore[arg-type]
     assert composed(*BASE)[0].runs[0] == alone.model_copy(update={"out": "o/detection"})
@@ -106,7 +107,7 @@ def test_what_is_no_setting_of_a_stage_is_refused(overrides: Sequence[str], said
     ],
 )
 def test_stages_that_cannot_be_run_are_refused(overrides: Sequence[str], said: str) -> None:
-    with initialize_config_module("pronmetric.conf", version_base="1.3"):
+    with initialize_config_dir(str(folder("conf")), version_base="1.3"):
         config: Any = OmegaConf.to_container(hydra_compose("train", overrides=[*GIVEN, *overrides]), resolve=True)
     with pytest.raises(InputError, match=said):
         Train.read(config)

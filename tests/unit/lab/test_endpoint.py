@@ -3,61 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 
 from pronmetric.cli.main import main
-from pronmetric.errors import PronmetricError
+from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lab.baselines.endpoint import KEY, TRIES, Endpoint
 from pronmetric.text.context import Text
+from tests.tools.chat_server import LLAMA_CPP, VLLM, filled, says, serving
 
 SHE, HE = Text("Anna came.", "She left."), Text("Anna came.", "He left.")
-Reply = Callable[[str], tuple[int, Any]]
-
-
-@contextmanager
-def serving(reply: Reply, seen: list[dict[str, Any]]) -> Iterator[str]:
-    """A server whose answer to a prompt is a status and what the body holds; gives its address."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            seen.append({"path": self.path, "key": self.headers["Authorization"], **body})
-            status, content = reply(body["messages"][0]["content"])
-            said = json.dumps(content).encode()
-            self.send_response(status)
-            if status == 302:
-                self.send_header("Location", "/elsewhere")
-            self.send_header("Content-Length", str(len(said)))
-            self.end_headers()
-            self.wfile.write(said)
-
-        def do_GET(self) -> None:
-            seen.append({"path": self.path, "key": self.headers["Authorization"]})
-            self.send_error(404)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1/"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-def says(text: str) -> tuple[int, Any]:
-    return 200, {"choices": [{"message": {"content": text}}]}
 
 
 def for_she(prompt: str) -> tuple[int, Any]:
@@ -72,7 +29,7 @@ def test_both_orders_are_asked_and_a_text_gets_its_share(monkeypatch: pytest.Mon
     assert found.points == [(1.0, 0.0), (0.0, 1.0)] and found.unclear == 0
     first, second, *_ = seen
     assert (first["path"], first["model"], first["key"]) == ("/v1/chat/completions", "small-chat", "Bearer secret")
-    assert (first["temperature"], len(seen)) == (0, 4)
+    assert (first["temperature"], len(seen)) == (0, 2)  # the second pair asks the same
     assert "Text before: Anna came." in first["messages"][0]["content"]
     assert "A: She left.\nB: He left." in first["messages"][0]["content"]
     assert "A: He left.\nB: She left." in second["messages"][0]["content"]
@@ -159,3 +116,30 @@ def test_evaluate_has_it_beside_the_metric(tmp_path: Path, capsys: pytest.Captur
     with pytest.raises(SystemExit, match="2"):
         main(["evaluate", str(pairs), "--endpoint", "http://127.0.0.1:9"])
     assert "give --endpoint URL and --endpoint-model NAME together" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("answer", [VLLM, LLAMA_CPP])
+def test_answers_of_servers_are_read(answer: dict[str, Any]) -> None:
+    for thoughts in ("", "<think>\nB, or A?\n</think>\n"):
+
+        def reply(prompt: str, thoughts: str = thoughts) -> tuple[int, Any]:
+            return filled(answer, thoughts + ("A" if "\nA: She" in prompt else "B"))
+
+        with serving(reply, []) as url:
+            assert Endpoint(url, "m").ask([(SHE, HE)]) == ([(1.0, 0.0)], 0)
+
+
+def test_kept_answers_are_not_asked_for_again(tmp_path: Path) -> None:
+    kept, seen = tmp_path / "answers.jsonl", list[dict[str, Any]]()
+    with serving(for_she, seen) as url:
+        first = Endpoint(url, "m", kept=kept).ask([(SHE, HE)])
+        with kept.open("a", encoding="utf-8") as file:
+            file.write('{"request": "a1", "ans')  # by a run that was killed
+        assert Endpoint(url, "m", kept=kept).ask([(SHE, HE), (HE, HE)]).points[0] == first.points[0]
+        assert len(seen) == 3  # both orders of the last pair are one question
+        Endpoint(url, "other", kept=kept).ask([(SHE, HE)])
+        assert len(seen) == 5  # another model
+    assert all(json.loads(line).keys() == {"request", "answer"} for line in kept.read_text().splitlines())
+    kept.write_text("[]\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"answers.jsonl:1: expected an answer of an endpoint"):
+        Endpoint("http://127.0.0.1:9/v1", "m", kept=kept)

@@ -122,7 +122,7 @@ def test_tab_separated_cells_hold_no_tab_and_no_line_end() -> None:
 
 @pytest.mark.parametrize("name", plots.PLOTS)
 def test_plots_are_files_of_their_kind_and_the_same_each_time(name: str) -> None:
-    pytest.importorskip("matplotlib", reason='matplotlib is not installed: pip install "pronmetric[plots]"')
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra plots)")
     png, svg = (plots.plot(name, content(), kind=kind) for kind in ("png", "svg"))
     assert png.startswith(b"\x89PNG") and svg.lstrip().startswith(b"<?xml")
     assert plots.plot(name, content(), kind="svg") == svg
@@ -130,7 +130,7 @@ def test_plots_are_files_of_their_kind_and_the_same_each_time(name: str) -> None
 
 
 def test_nothing_to_plot_is_reported() -> None:
-    pytest.importorskip("matplotlib", reason='matplotlib is not installed: pip install "pronmetric[plots]"')
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra plots)")
     bare = replace(content(), links=None, result=replace(content().result, pairs=(), systems=()))
     for name in plots.PLOTS:
         with pytest.raises(InputError, match="nothing to plot"):
@@ -139,5 +139,5 @@ def test_nothing_to_plot_is_reported() -> None:
 
 def test_the_error_of_a_missing_extra_has_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtra, match=r'pip install "pronmetric\[plots\]"'):
+    with pytest.raises(MissingExtra, match=r"pip install .*\[plots\]"):
         plots.plot("systems", content(), kind="png")

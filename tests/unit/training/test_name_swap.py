@@ -76,5 +76,5 @@ def test_without_faker_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     for name in [name for name in sys.modules if name.partition(".")[0] == "faker"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "faker", None)
-    with pytest.raises(MissingExtra, match=r"pronmetric\[train\]"):
+    with pytest.raises(MissingExtra, match=r"\[train\]"):
         Names.from_faker()

@@ -8,22 +8,22 @@ import math
 import subprocess
 import sys
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_module
+from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from data_prep.settings import Settings as Prepare
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError
+from pronmetric.installation import folder
 from pronmetric.lab.nmt.settings import NmtTrain
 from pronmetric.settings import REMOVED, Settings
 from pronmetric.training.settings import Detection, Pretrain, Train
 
-CONF = Path(str(files("pronmetric.conf")))
+CONF = folder("conf")
 VERBS: dict[str, tuple[type[Settings], list[str]]] = {
     "train": (Train, ["data.dir=d", "out=o"]),
     "prepare": (Prepare, ["data.wmt=[d]", "out=o"]),
@@ -52,7 +52,7 @@ def chosen(verb: str) -> list[str]:
 
 
 def config(verb: str, *overrides: str) -> dict[str, Any]:
-    with initialize_config_module("pronmetric.conf", version_base="1.3"):
+    with initialize_config_dir(str(CONF), version_base="1.3"):
         found = OmegaConf.to_container(compose(verb, overrides=[*VERBS[verb][1], *overrides]), resolve=True)
     assert isinstance(found, dict)
     return found

@@ -90,7 +90,7 @@ def test_the_penalty_is_tuned_by_macro_recall() -> None:
 
 def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "kenlm", None)
-    with pytest.raises(MissingExtra, match=r'pip install "pronmetric\[ngram\]"'):
+    with pytest.raises(MissingExtra, match=r"pip install .*\[ngram\]"):
         language_models.KenLM("x")
 
 

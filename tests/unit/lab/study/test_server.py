@@ -20,6 +20,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy.exc import DBAPIError
 
 from pronmetric.cli.main import main
+from pronmetric.installation import pip_install
 from pronmetric.lab.study import answers, folder, server
 from pronmetric.lab.study.database import Database, Position, connect
 from pronmetric.lab.study.findings import measure
@@ -319,7 +320,7 @@ def test_a_missing_library_names_the_extra(
     monkeypatch.delitem(sys.modules, f"pronmetric.{room}.{module}", raising=False)
     monkeypatch.delattr(importlib.import_module(f"pronmetric.{room}"), module, raising=False)
     assert main(["study", "serve", place]) == 1
-    said = f'{who} needs {library}, which is not installed: pip install "pronmetric[{extra}]"'
+    said = f"{who} needs {library}, which is not installed: {pip_install(extra, library)}"
     assert said in capsys.readouterr().err
 
 

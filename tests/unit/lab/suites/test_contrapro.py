@@ -197,5 +197,5 @@ def test_a_first_column_names_the_sentence(tmp_path: Path) -> None:
 
 def test_the_generation_variant_needs_sacremoses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sacremoses", None)
-    with pytest.raises(MissingExtra, match=r'pip install "pronmetric\[suites\]"'):
+    with pytest.raises(MissingExtra, match=r"pip install .*\[suites\]"):
         generated(tmp_path, ROWS)
