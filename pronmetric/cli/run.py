@@ -14,6 +14,7 @@ from pronmetric.checkpoint import locate
 from pronmetric.cli import output
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.output import Notes
+from pronmetric.cli.parser import UsageError
 from pronmetric.errors import PronmetricError
 from pronmetric.pronouns import languages, tables
 from pronmetric.pronouns.known_words import check_corpus, check_records
@@ -242,9 +243,11 @@ def read_corpus(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
     Errors as in `text.corpus.read` and `data_prep.wmt.corpus.read`.
     """
     corpus = _read_dataset(texts, model, note) if texts.dataset is not None else _read_files(texts, note)
+    for file, name in corpus.formats.items():
+        note.detail(f"{file}: read as {name}")
     language = load_language(model)
     check_corpus(corpus, language, note, strict=texts.strict)
-    name = f"{texts.sources or texts.dataset}, the source of {corpus.systems[0]}"
+    name = f"{texts.sources or texts.dataset or corpus.systems[0]}, the source of {corpus.systems[0]}"
     note_sources(name, corpus_sources(corpus), model, note, strict=texts.strict)
     return corpus
 
@@ -299,24 +302,41 @@ def _read_dataset(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
 
 
 def _read_files(texts: TextFlags, note: Notes) -> Corpus:
-    files = texts.translations or ()
-    return read_lines(
-        files,
+    corpus = read_lines(
+        texts.translations or (),
         note,
         references=texts.references or (),
         source=texts.sources,
         docids=texts.docids,
         speakers=texts.speakers,
+        reading=texts.reading,
     )
+    if texts.source_lang is not None and not corpus.has_source:
+        raise UsageError("--source-lang needs the source: give -s")
+    if texts.context == COMMON and not corpus.references:
+        raise UsageError("--context common needs a reference: give -r")
+    return corpus
 
 
 def choose_context(
-    context: str | None, config: Mapping[str, Any], otherwise: str, note: Notes, *, needed: bool = False
+    context: str | None,
+    config: Mapping[str, Any],
+    otherwise: str,
+    note: Notes,
+    *,
+    needed: bool = False,
+    in_order: bool = True,
 ) -> str:
     """The kind of context: `context` (--context); else none if the checkpoint was trained without, else `otherwise`.
 
-    needed: another flag asks for a context, so that a checkpoint that was trained without has one too.
+    needed: another flag asks for a context, so that a checkpoint that was trained without has one too. in_order: the
+    texts are a running text; others have no context by default.
     """
+    if not in_order and not needed and context is None:
+        note("strings are no running text: they are scored without context; --context overrides this")
+        return NONE
+    if not in_order and context != NONE:
+        note("the strings are no running text: what stands before one need not be its context")
     if context is not None:
         return context
     if checkpoint_config.trained_in_context(config) or needed:
@@ -336,7 +356,8 @@ def context_of(
         PronmetricError: the corpus does not have this context.
     """
     otherwise = COMMON if corpus.references else alone
-    kind = choose_context(texts.context, config, otherwise, note, needed=bool(texts.refs or texts.speakers))
+    needed = bool(texts.refs or texts.speakers)
+    kind = choose_context(texts.context, config, otherwise, note, needed=needed, in_order=corpus.in_order)
     if kind == COMMON and not corpus.references:
         raise PronmetricError(f"{texts.dataset} has no reference, which this context needs; give --context respective")
     several = f"; scores are means over {len(corpus.references)} references" if corpus.averaged_references(kind) else ""
@@ -349,7 +370,7 @@ def context_of(
             + "; intervals and tests take segments as units; "
             + ("give --docids" if texts.translations else f"the files of {texts.dataset} name no documents")
         )
-    if texts.sources is not None and not _reads_source(model):
+    if (texts.sources is not None or corpus.formats) and corpus.has_source and not _reads_source(model):
         why = " with --no-source" if model.no_source else ": the model reads no sources"
         if model.source_lang is not None:
             note(f"--source-lang counts missing and surplus pronouns; the source does not affect scores{why}")

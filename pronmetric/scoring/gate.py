@@ -16,7 +16,7 @@ from pronmetric.scoring.bulk import score_rows
 from pronmetric.scoring.comparison import B, PairwiseComparison, average, score_pairs
 from pronmetric.scoring.score import Gap, PronounScore, SegmentScore, SystemScore, Tally
 from pronmetric.text.context import Text
-from pronmetric.text.corpus import Corpus, Row
+from pronmetric.text.corpus import Corpus, Place, Row
 
 MIN_SCORE, MAX_ERRORS, NO_WORSE = "min_score", "max_errors", "no_worse"
 ALPHA = 0.05
@@ -57,7 +57,7 @@ class Finding(NamedTuple):
     value: its difference to the baseline's, or its lowest probability of being right, of a pronoun or a gap; lower is
     worse. pronouns: those that decided, or the doubtful ones. other, other_pronouns: the baseline's text, and those of
     its pronouns that decided. gaps, other_gaps: where a pronoun is likely missing; with a baseline only if the errors
-    decide.
+    decide. place: where the text stands in a file that is no list of lines.
     """
 
     number: int
@@ -70,6 +70,12 @@ class Finding(NamedTuple):
     other_pronouns: tuple[PronounScore, ...]
     gaps: tuple[Gap, ...] = ()
     other_gaps: tuple[Gap, ...] = ()
+    place: Place | None = None
+
+    @property
+    def line(self) -> int:
+        """The line of the text in its file, from 1."""
+        return self.number + 1 if self.place is None else self.place.line
 
 
 class Verdict(NamedTuple):
@@ -109,17 +115,18 @@ class Gate:
             gaps = _doubtful(new.gaps)
             if doubtful or gaps:
                 value = min(*(p.score for p in doubtful), *(1 - gap.probability for gap in gaps), 1.0)
-                self._keep(Finding(number, row.doc, context, row.texts[0], value, doubtful, None, (), gaps))
+                self._keep(Finding(number, row.doc, context, row.texts[0], value, doubtful, None, (), gaps), row)
             return
         decision = self._compared.add(new, old, row.doc)
         if decision.better == B and decision.difference is not None:
             given = number, row.doc, context, row.texts[0], decision.difference
             by_gaps = self._limits.by == ERRORS
             sides = (_doubtful(new.gaps), _doubtful(old.gaps)) if by_gaps else ((), ())
-            self._keep(Finding(*given, decision.a_decided, row.texts[1], decision.b_decided, *sides))
+            self._keep(Finding(*given, decision.a_decided, row.texts[1], decision.b_decided, *sides), row)
 
-    def _keep(self, finding: Finding) -> None:
+    def _keep(self, finding: Finding, row: Row) -> None:
         self._found += 1
+        finding = finding._replace(place=row.places[0] if row.places else None)
         heapq.heappush(self._heap, (-finding.value, -next(self._order), finding))
         if len(self._heap) > self._worst:
             heapq.heappop(self._heap)

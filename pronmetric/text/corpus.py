@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,14 +11,25 @@ from typing import Any, NamedTuple
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.text import streams
 from pronmetric.text.context import COMMON, NONE, History, Source, SourceHistory, check_speaker
+from pronmetric.text.files import door
+from pronmetric.text.files.columns import Role
+from pronmetric.text.files.door import Reading
+from pronmetric.text.files.unit import FileTexts
 from pronmetric.text.lines import check_segment, decode_lines, open_bytes
+
+
+class Place(NamedTuple):
+    """Where a text stands in a file that is no list of lines: its first line, and its place in the format's words."""
+
+    line: int
+    place: str
 
 
 class Row(NamedTuple):
     """One segment of all systems. doc, source: None if not given. references: in the order of the corpus's names.
 
     evidence: the source with its previous sentences, in rows of `Corpus.in_context`. speaker: who says it, "" if
-    unknown, None if speakers are not given.
+    unknown, None if speakers are not given. places: of the texts, None for a line; empty where all are lines.
     """
 
     texts: tuple[str, ...]
@@ -27,6 +38,7 @@ class Row(NamedTuple):
     references: tuple[str, ...]
     evidence: Source | None = None
     speaker: str | None = None
+    places: tuple[Place | None, ...] = ()
 
     @property
     def reference(self) -> str | None:
@@ -39,7 +51,8 @@ class Corpus:
     """The outputs of several systems: names, number of segments, and rows, which can be read repeatedly.
 
     documents: whether rows have document ids. references: the names of their references.
-    source_language: the code of the sources' language, None if unknown.
+    source_language: the code of the sources' language, None if unknown. formats: of the files that are no lists of
+    lines. in_order: whether the rows are a running text, whose earlier rows are the context of later ones.
     """
 
     systems: tuple[str, ...]
@@ -48,6 +61,13 @@ class Corpus:
     references: tuple[str, ...]
     rows: Callable[[], Iterator[Row]]
     source_language: str | None = None
+    formats: Mapping[str, str] = field(default_factory=dict)
+    in_order: bool = True
+
+    @property
+    def placed(self) -> bool:
+        """Whether its rows have places."""
+        return any(row.places for row in islice(self.rows(), 1))
 
     @property
     def has_source(self) -> bool:
@@ -86,19 +106,31 @@ class Corpus:
 
 
 class TextFile:
-    """The lines of a text file, read again each time; input that can be read only once (a pipe, "-") is kept."""
+    """The lines of a text file, read again each time; input that can be read only once (a pipe, "-") is kept.
 
-    def __init__(self, path: str) -> None:
+    role: what its texts are; the file may then have another format, see `text.files`, whose texts (`units`) take the
+    place of the lines.
+    """
+
+    def __init__(self, path: str, role: Role | None = None, reading: Reading | None = None) -> None:
         self.path = streams.STDIN if path == "-" else path
         self._kept: list[str] | None = None
+        self.units: FileTexts | None = None
         if path == "-":
             self._kept = list(decode_lines(streams.stdin(), file=self.path))
         elif Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
             with open(path, "rb") as stream:
                 self._kept = list(decode_lines(stream, file=path))
+        elif role is not None:
+            self.units = door.read(path, role, reading)
+        if role is not None and self._kept is not None:
+            door.refuse_stream(self._kept, self.path, reading)
 
     def __iter__(self) -> Iterator[str]:
-        """The lines, without their ends."""
+        """The texts, or the lines without their ends."""
+        if self.units is not None:
+            yield from (unit.text for unit in self.units.units)
+            return
         for number, text in enumerate(self._stream() if self._kept is None else self._kept, start=1):
             yield check_segment(text, file=self.path, line=number)
 
@@ -115,8 +147,11 @@ def read(
     source: str | None = None,
     docids: str | None = None,
     speakers: str | None = None,
+    reading: Reading | None = None,
 ) -> Corpus:
-    """The corpus of line-parallel files; every line is read once here, so that bad input is refused before scoring.
+    """The corpus of parallel files; every text is read once here, so that bad input is refused before scoring.
+
+    reading: how files of texts are read that are, or may be, no lists of lines.
 
     Raises:
         InputError: a missing or empty file, files of different length, a byte that is not UTF-8, a NUL, a tab in a
@@ -125,32 +160,51 @@ def read(
     if len(set(references)) < len(references):
         raise PronmetricError(f"-r: expected different references, got {' '.join(references)}")
     spoken = None if speakers is None else TextFile(speakers)
-    names = [*systems, *references, *(name for name in (source, docids) if name is not None)]
-    files = {name: TextFile(name) for name in dict.fromkeys(names)}
-    lengths = {name: sum(1 for _ in file) for name, file in files.items()}
-    for name, length in lengths.items():
-        if not length:
-            raise InputError("is empty; expected one segment per line", file=files[name].path)
-        if length == 1 and "\r" in next(iter(files[name])).strip("\r"):
-            note(f"{files[name].path}: one segment, as lines end at \\n alone; its carriage returns (\\r) end none")
-    if len(set(lengths.values())) > 1:
-        lengths_text = ", ".join(f"{files[name].path} has {length}" for name, length in lengths.items())
-        raise PronmetricError(f"expected line-parallel files, got different numbers of lines: {lengths_text}")
-    if docids is not None:
-        check_docids(files[docids], note)
-    if spoken is not None:
-        read_speakers(spoken, lengths[systems[0]], files[systems[0]].path, note)
+    opened: dict[tuple[str, Role | None], TextFile] = {}
 
-    def column(name: str | None) -> Iterable[str | None]:
-        return repeat(None) if name is None else files[name]
+    def opening(name: str, role: Role | None) -> TextFile:
+        key = name, None if name == "-" else role  # stdin is read once
+        if key not in opened:
+            opened[key] = TextFile(name, role, reading)
+        return opened[key]
+
+    outputs = [opening(name, Role.TRANSLATION) for name in systems]
+    others = [opening(name, Role.REFERENCE) for name in references]
+    original = None if source is None else opening(source, Role.SOURCE)
+    ids = None if docids is None else opening(docids, None)
+    files = [*outputs, *others, *(file for file in (original, ids) if file is not None)]
+    lengths = {}
+    for file in files:
+        length = lengths[file.path] = sum(1 for _ in file)
+        if not length:
+            raise InputError("is empty; expected one segment per line", file=file.path)
+        if length == 1 and file.units is None and "\r" in next(iter(file)).strip("\r"):
+            note(f"{file.path}: one segment, as lines end at \\n alone; its carriage returns (\\r) end none")
+    if any(file.units is not None for file in files):
+        from pronmetric.text import unit_corpus  # which builds on this module
+
+        return unit_corpus.of_files(outputs, others, original, ids, spoken, note, reading or Reading())
+    for name in ("systems", "text_key"):
+        if reading is not None and getattr(reading, name) is not None:
+            raise PronmetricError(f"`{name}=` is of tables and JSON Lines; {outputs[0].path} has plain lines")
+    if len(set(lengths.values())) > 1:
+        lengths_text = ", ".join(f"{path} has {length}" for path, length in lengths.items())
+        raise PronmetricError(f"expected line-parallel files, got different numbers of lines: {lengths_text}")
+    if ids is not None:
+        check_docids(ids, note)
+    if spoken is not None:
+        read_speakers(spoken, lengths[outputs[0].path], outputs[0].path, note)
+
+    def column(file: TextFile | None) -> Iterable[str | None]:
+        return repeat(None) if file is None else file
 
     def rows() -> Iterator[Row]:
-        side_by_side = zip(*(files[name] for name in (*systems, *references)), strict=True)
+        side_by_side = zip(*outputs, *others, strict=True)
         by_line = repeat(None) if spoken is None else map(check_speaker, spoken)
-        for texts, doc, src, speaker in zip(side_by_side, column(docids), column(source), by_line, strict=False):
+        for texts, doc, src, speaker in zip(side_by_side, column(ids), column(original), by_line, strict=False):
             yield Row(texts[: len(systems)], doc, src, texts[len(systems) :], speaker=speaker)
 
-    return Corpus(tuple(systems), lengths[systems[0]], docids is not None, tuple(references), rows)
+    return Corpus(tuple(systems), lengths[outputs[0].path], docids is not None, tuple(references), rows)
 
 
 def of_lines(
