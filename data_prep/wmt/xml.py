@@ -13,15 +13,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-from xml.etree.ElementTree import ParseError
-
-from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import XMLParser
 
 from data_prep.wmt.testset import Columns, Extent, Part, TestSet, join_lines, language, year_of
 from pronmetric.errors import InputError
-from pronmetric.text.lines import GZIP_ERRORS, broken_gzip, chunks, open_bytes
+from pronmetric.text.lines import GZIP_ERRORS, broken_gzip, open_bytes
+from pronmetric.text.xml import Target, feed
 
 NAME = re.compile(r"(?P<testset>[^.]+)\.(?P<lp>[a-z]{2,3}-[a-z]{2,3})(?:\..+)?\.xml(?:\.gz)?")
 HEAD = 1 << 16
@@ -95,40 +91,22 @@ class XmlDocument:
 def parse(path: Path) -> list[XmlDocument]:
     """The documents of a WMT XML file, in order."""
     target = DocumentTarget(path)
-    parser = XMLParser(target=target, forbid_dtd=True, forbid_entities=True, forbid_external=True)
-    target.expat = parser.parser
-    try:
-        with open_bytes(path) as stream:
-            for chunk in chunks(stream, file=path):
-                parser.feed(chunk)
-        parser.close()
-    except DefusedXmlException:
-        message = "a DTD or an entity declaration, which is not read for safety; take it out of the file"
-        raise InputError(message, file=path, line=target.line) from None
-    except ParseError as error:
-        raise InputError(f"broken XML: {error}", file=path, line=error.position[0]) from None
-    except (UnicodeError, LookupError, ValueError) as error:
-        raise InputError(f"unreadable XML: {error}", file=path, line=target.line) from None
+    for _ in feed(path, target):
+        pass
     return target.docs
 
 
-class DocumentTarget:
+class DocumentTarget(Target):
     """Collects documents from the parser's events."""
 
     def __init__(self, path: Path) -> None:
-        """Collect the content of `path`; `expat` must be set before the first event."""
+        """Collect the content of `path`."""
         self.path = path
         self.docs: list[XmlDocument] = []
-        self.expat: Any = None
         self.doc: XmlDocument | None = None
         self.version: Version | None = None
         self.segment: str | None = None
         self.text: list[str] = []
-
-    @property
-    def line(self) -> int:
-        """The current line (1-based) of the parser."""
-        return int(self.expat.CurrentLineNumber)
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Handle a start tag."""
@@ -196,9 +174,6 @@ class DocumentTarget:
             self.version = None
         elif tag == "doc":
             self.doc = None
-
-    def close(self) -> None:
-        """Handle the end of the file."""
 
 
 def columns_of(docs: list[XmlDocument], *, path: Path) -> Columns:

@@ -120,6 +120,18 @@ _ENDS = Boundaries(
     ),
     _is_end,
 )
+
+
+def _is_any_end(text: str, start: int, match: re.Match[str]) -> bool:
+    dots = _DOTS.match(text, match.end())
+    if not _is_end(text, start, match) or (dots and text[dots.end()].islower()):
+        return False
+    return match["mark"] is None or sentences.LISTED.is_end(text, start, match)
+
+
+_DOTS = re.compile(r"[.\u2026]+\s*(?=\S)")
+ANY = Boundaries(_ENDS.candidate, _is_any_end)
+"""Sentence ends of a text whose language is not known: those of any language, not after English abbreviations."""
 ENGLISH = Writing(flatten_english, sentences.LISTED, sentences.CONTEXTUAL, 4.2)
 SPACED = Writing(flatten, _ENDS, _ENDS, 3.5)
 UNSPACED = Writing(flatten, _ENDS, _ENDS, 1.3, spaced=False)

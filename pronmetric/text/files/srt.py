@@ -1,0 +1,36 @@
+"""SubRip subtitles (.srt): cues of a number, times and lines of text; see `cues` for what a unit is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pronmetric.errors import InputError
+from pronmetric.text.files import cues
+from pronmetric.text.files.unit import FileTexts
+from pronmetric.text.lines import read_lines
+
+FORMAT = "SRT"
+_EXAMPLE = "00:00:01,000 --> 00:00:02,500"
+
+
+def read(path: Path) -> FileTexts:
+    """The sentences of an SRT file; a cue's text ends before the number of the next cue, not at a blank line.
+
+    Raises:
+        InputError: text before the first cue, or broken times.
+    """
+    lines = read_lines(path)
+    found = {
+        row: span for row, line in enumerate(lines) if (span := cues.times(line, _EXAMPLE, file=path, number=row + 1))
+    }
+    heads = {row: row - 1 if row and lines[row - 1].strip().isdecimal() else row for row in found}
+    before = lines[: next(iter(heads.values()), len(lines))]
+    if (stray := next((row for row, line in enumerate(before) if line.strip()), None)) is not None:
+        message = f'expected a cue, its number and "{_EXAMPLE}", found "{lines[stray].strip()[:60]}"'
+        raise InputError(message, file=path, line=stray + 1)
+    ends = [*list(heads.values())[1:], len(lines)]
+    made = []
+    for order, ((row, head), end) in enumerate(zip(heads.items(), ends, strict=True), start=1):
+        name = lines[head].strip() if head < row else str(order)
+        made.append(cues.Cue(name, *found[row], row + 2, tuple(lines[row + 1 : end])))
+    return cues.texts(made, FORMAT)
