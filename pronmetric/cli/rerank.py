@@ -16,6 +16,7 @@ from pronmetric.cli.run import (
     load_config,
     load_language,
     note_boundaries,
+    note_order,
     note_sources,
     previous_lines,
 )
@@ -204,6 +205,8 @@ def _rerank(
     otherwise, named = COMMON if task.references else RESPECTIVE, task.speakers is not None
     in_order = corpus is None or corpus.in_order
     kind = choose_context(task.context, config, otherwise, note, needed=named, in_order=in_order)
+    if corpus is not None:
+        note_order(kind, corpus, note)
     size = config["context_size"]
     reading, reference = Reading(task.format), None
     if task.references is not None:

@@ -335,8 +335,6 @@ def choose_context(
     if not in_order and not needed and context is None:
         note("strings are no running text: they are scored without context; --context overrides this")
         return NONE
-    if not in_order and context != NONE:
-        note("the strings are no running text: what stands before one need not be its context")
     if context is not None:
         return context
     if checkpoint_config.trained_in_context(config) or needed:
@@ -358,6 +356,7 @@ def context_of(
     otherwise = COMMON if corpus.references else alone
     needed = bool(texts.refs or texts.speakers)
     kind = choose_context(texts.context, config, otherwise, note, needed=needed, in_order=corpus.in_order)
+    note_order(kind, corpus, note)
     if kind == COMMON and not corpus.references:
         raise PronmetricError(f"{texts.dataset} has no reference, which this context needs; give --context respective")
     several = f"; scores are means over {len(corpus.references)} references" if corpus.averaged_references(kind) else ""
@@ -388,6 +387,15 @@ def note_boundaries(kind: str, documents: bool, note: Notes) -> None:
     """Note that a context of lines crosses documents, as far as is known."""
     if kind != NONE and not documents:
         note("no document ids: all lines are one document, so that contexts cross documents; give --docids")
+
+
+def note_order(kind: str, corpus: Corpus, note: Notes) -> None:
+    """Note files whose strings stand in no order that makes a context."""
+    for name in corpus.unordered if kind != NONE else ():
+        note(
+            f"{name}: its references (#:) are missing or not in the order of the program: what stands before a string "
+            "need not be its context"
+        )
 
 
 def previous_lines(size: int) -> str:

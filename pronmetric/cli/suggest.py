@@ -14,6 +14,7 @@ from pronmetric.cli.run import (
     choose_context,
     load_config,
     note_boundaries,
+    note_order,
     read_corpus,
     read_records,
 )
@@ -137,6 +138,7 @@ def run(task: SuggestFlags) -> None:
         otherwise = COMMON if corpus.references else RESPECTIVE
         needed = texts.speakers is not None
         kind = choose_context(texts.context, config, otherwise, note, needed=needed, in_order=corpus.in_order)
+        note_order(kind, corpus, note)
         records, total = records_file.of_corpus(corpus, kind, size=size), corpus.segments
         note_boundaries(kind, corpus.documents, note)
         note.detail(f"context: {kind}")

@@ -11,7 +11,6 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.text import corpus
 from pronmetric.text.corpus import Corpus, TextFile
 from pronmetric.text.files.columns import Role
-from pronmetric.text.files.detect import NAMES
 from pronmetric.text.files.door import Reading
 
 Candidates = Sequence[tuple[str, ...]]
@@ -39,7 +38,7 @@ def read_nbest(name: str, size: int | None) -> Candidates:
     """
     file = TextFile(name, Role.TRANSLATION)
     if file.units is not None:
-        raise InputError(f"is {NAMES[file.units.format]}; expected an n-best list, which has plain lines", file=name)
+        raise InputError(f"is {file.units.format}; expected an n-best list, which has plain lines", file=name)
     lines = list(file)
     if not lines:
         raise InputError("is empty; expected the candidates of each line", file=name)

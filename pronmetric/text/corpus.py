@@ -52,7 +52,8 @@ class Corpus:
 
     documents: whether rows have document ids. references: the names of their references.
     source_language: the code of the sources' language, None if unknown. formats: of the files that are no lists of
-    lines. in_order: whether the rows are a running text, whose earlier rows are the context of later ones.
+    lines. in_order: whether the rows are a running text, whose earlier rows are the context of later ones. unordered:
+    the files whose strings do not stand in the order of the program either.
     """
 
     systems: tuple[str, ...]
@@ -63,6 +64,7 @@ class Corpus:
     source_language: str | None = None
     formats: Mapping[str, str] = field(default_factory=dict)
     in_order: bool = True
+    unordered: tuple[str, ...] = ()
 
     @property
     def placed(self) -> bool:

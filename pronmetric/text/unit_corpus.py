@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.text.context import check_speaker
 from pronmetric.text.corpus import Corpus, Place, Row, TextFile, check_docids, read_speakers
-from pronmetric.text.files.detect import NAMES
 from pronmetric.text.files.door import Reading, describe_left_out
+from pronmetric.text.files.po import FORMAT as PO_FORMAT
+from pronmetric.text.files.po_order import has_reference_order
 from pronmetric.text.files.unit import Unit
 
 _REFERENCE = "reference"
@@ -71,11 +72,11 @@ def of_files(
     if docids is not None:
         check_docids(docids, note)
     size = len(systems[0].units)
-    src = sources[0].values("text") if sources else _shared(systems, "source")
+    src = [unit.text for unit in sources[0].units] if sources else _shared(systems, "source", note)
     named = tuple(column.name for column in given)
     refs = [[unit.text for unit in column.units] for column in given]
-    if not given and (own := _shared(systems, "reference")) is not None:
-        named, refs = (_REFERENCE,), [[text or "" for text in own]]
+    if not given and (own := _shared(systems, "reference", note)) is not None:
+        named, refs = (_REFERENCE,), [own]
     docs = list(docids) if docids is not None else _first(systems, "doc")
     said_by = _first(systems, "speaker")
     if speakers is not None:
@@ -108,9 +109,15 @@ def of_files(
         docs is not None and None not in docs,
         named,
         rows,
-        formats={column.file.path: NAMES[column.file.units.format] for column in columns if column.file.units},
+        formats={column.file.path: column.file.units.format for column in columns if column.file.units},
         in_order=all(column.in_order for column in (*systems, *given)),
+        unordered=tuple(dict.fromkeys(column.file.path for column in (*systems, *given) if _is_unordered(column))),
     )
+
+
+def _is_unordered(column: _Column) -> bool:
+    found = column.file.units
+    return found is not None and found.format == PO_FORMAT and not has_reference_order(column.file.path)
 
 
 def _column(file: TextFile) -> _Column:
@@ -187,8 +194,8 @@ def _first(columns: Sequence[_Column], field: str) -> list[str | None] | None:
     return next((values for column in columns if (values := column.values(field)) is not None), None)
 
 
-def _shared(columns: Sequence[_Column], field: str) -> list[str | None] | None:
-    """The source or reference, which all systems that have it share.
+def _shared(columns: Sequence[_Column], field: str, note: Callable[[str], None]) -> list[str] | None:
+    """The source or reference, which all systems that have it share; "" where a text has none, which is noted.
 
     Raises:
         InputError: two of them have different ones.
@@ -203,4 +210,9 @@ def _shared(columns: Sequence[_Column], field: str) -> list[str | None] | None:
                     file=column.file.path,
                     line=other.line,
                 )
-    return having[0].values(field) if having else None
+    if not having:
+        return None
+    found = [getattr(unit, field) for unit in having[0].units]
+    if without := found.count(None):
+        note(f"{having[0].file.path}: {without:,} of {len(found):,} texts have no {field}")
+    return [text or "" for text in found]

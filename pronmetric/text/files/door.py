@@ -47,7 +47,6 @@ def read(path: str, role: Role = Role.TRANSLATION, reading: Reading | None = Non
         return None
     key = reading.text_key if role == Role.TRANSLATION else None
     found = _reader(kind)(Path(path), role, key)
-    _check_complete(found.units, path)
     if role == Role.SOURCE and any(unit.source is not None for unit in found.units):
         found = replace(found, units=tuple(replace(unit, text=unit.source or "") for unit in found.units))
     if not found.units:
@@ -56,19 +55,6 @@ def read(path: str, role: Role = Role.TRANSLATION, reading: Reading | None = Non
             f"has no text to read as {detect.NAMES[kind]}" + (f": {left_out}" if left_out else ""), file=path
         )
     return replace(found, units=tuple(_on_one_line(unit, path) for unit in found.units))
-
-
-def _check_complete(units: Sequence[Unit], path: str) -> None:
-    """Refuse a file in which some texts have a source, or a reference, and others have none.
-
-    Raises:
-        InputError: at the first text without.
-    """
-    for what in (Role.SOURCE, Role.REFERENCE):
-        without = [unit for unit in units if getattr(unit, what) is None]
-        if without and len(without) < len(units):
-            one = without[0]
-            raise InputError(f"{one.place} has no {what}, which other texts of the file have", file=path, line=one.line)
 
 
 def refuse_stream(lines: Iterable[str], name: str, reading: Reading | None) -> None:

@@ -31,7 +31,7 @@ def read(path: Path, role: Role = Role.TRANSLATION, text_key: str | None = None)
     """
     left_out: Counter[str] = Counter()
     units = [unit for entry in records.read(path) for unit in _units(entry, role, text_key, left_out)]
-    return FileTexts("jsonl", tuple(units), in_order=True, left_out=dict(left_out))
+    return FileTexts("JSON Lines", tuple(units), in_order=True, left_out=dict(left_out))
 
 
 def _units(entry: Entry, role: Role, text_key: str | None, left_out: Counter[str]) -> Iterator[Unit]:

@@ -35,12 +35,12 @@ def read_csv(path: Path, role: Role = Role.TRANSLATION, text_key: str | None = N
     else:
         header = next((line for line in lines if line.strip()), "")
         mark = max(",;\t", key=header.count)
-    return _read(path, _rows_of_csv(lines[skip:], mark, path, skip), "csv", role, text_key)
+    return _read(path, _rows_of_csv(lines[skip:], mark, path, skip), "CSV", role, text_key)
 
 
 def read_tsv(path: Path, role: Role = Role.TRANSLATION, text_key: str | None = None) -> FileTexts:
     """The rows of a TSV file; errors as in `read_csv`."""
-    return _read(path, _rows_of_tsv(read_lines(path)), "tsv", role, text_key)
+    return _read(path, _rows_of_tsv(read_lines(path)), "TSV", role, text_key)
 
 
 def _rows_of_csv(lines: Sequence[str], mark: str, path: Path, skipped: int) -> Iterator[tuple[int, list[str]]]:
