@@ -122,6 +122,11 @@ def texts(cues: Sequence[Cue], form: str) -> FileTexts:
     return FileTexts(form, units, in_order=True, left_out={"cues without text": empty} if empty else {})
 
 
+def plain(row: str) -> str:
+    """A line without mark-up."""
+    return unescape(_MARKUP.sub("", row)).replace("\\h", " ")
+
+
 def _parts(cue: Cue) -> Iterator[_Part]:
     """What is spoken in a cue, line by line; who speaks holds until another one does."""
     speaker: str | None = None
@@ -129,8 +134,8 @@ def _parts(cue: Cue) -> Iterator[_Part]:
         for row in _BREAK.split(line):
             for voice, raw in _voices(row):
                 speaker = speaker if voice is None else voice or None
-                plain = unescape(_MARKUP.sub("", raw)).replace("\\h", " ")
-                for said in _NEXT_TURN.split(plain) if _DASH.match(plain) else [plain]:
+                spoken = plain(raw)
+                for said in _NEXT_TURN.split(spoken) if _DASH.match(spoken) else [spoken]:
                     dash, name, text = _labels(said)
                     speaker = name or (None if dash and voice is None else speaker)
                     if text:

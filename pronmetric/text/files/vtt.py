@@ -1,11 +1,13 @@
 """WebVTT subtitles (.vtt): blocks between blank lines, of which cues have text; see `cues` for what a unit is.
 
-The header and the blocks NOTE, STYLE and REGION are no text. https://www.w3.org/TR/webvtt1/
+The header and the blocks NOTE, STYLE and REGION are no text. In captions that roll (their words have times, as in those
+that YouTube makes), a line that the cue before ends with is not read again. https://www.w3.org/TR/webvtt1/
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from pronmetric.text.lines import read_lines
 FORMAT = "WebVTT"
 _EXAMPLE = "00:00:01.000 --> 00:00:02.500"
 _HEADER = re.compile(r"WEBVTT(?:[ \t].*)?")
+_TIME_OF_WORD = re.compile(r"<(?:\d+:)?\d\d:\d\d\.\d{3}>")
 _NO_CUE = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s.*)?")
 
 
@@ -30,13 +33,27 @@ def read(path: Path) -> FileTexts:
     if not lines or not _HEADER.fullmatch(lines[0]):
         raise InputError('expected "WEBVTT" in the first line; is this an .srt file?', file=path, line=1)
     rows = range(len(lines))
-    blocks = [list(block) for filled, block in groupby(rows, key=lambda row: bool(lines[row].strip())) if filled]
+    blocks = [list(block) for filled, block in groupby(rows, key=lambda row: bool(lines[row])) if filled]
     made: list[cues.Cue] = []
     _check(path, lines, blocks[0])
     for block in blocks[1:]:
         if not _NO_CUE.fullmatch(lines[block[0]]):
             made.append(_cue(path, lines, block, str(len(made) + 1)))
-    return cues.texts(made, FORMAT)
+    repeated = _drop_repeats(made) if any(map(_TIME_OF_WORD.search, lines)) else 0
+    found = cues.texts(made, FORMAT)
+    return replace(found, left_out={**found.left_out, "repeated lines": repeated}) if repeated else found
+
+
+def _drop_repeats(made: list[cues.Cue]) -> int:
+    """Blank the lines that repeat the last one of the cue before; gives their number."""
+    last, repeated = "", 0
+    for place, cue in enumerate(made):
+        rows = [cues.plain(row).strip() for row in cue.lines]
+        kept = tuple("" if row and row == last else raw for row, raw in zip(rows, cue.lines, strict=True))
+        repeated += sum(bool(row) and row == last for row in rows)
+        made[place] = replace(cue, lines=kept)
+        last = next(filter(None, reversed(rows)), last)
+    return repeated
 
 
 def _cue(path: Path, lines: list[str], block: list[int], order: str) -> cues.Cue:
