@@ -89,7 +89,8 @@ def _listed(verdict: Verdict, names: Names) -> Iterator[str]:
 
 def _place(finding: Finding) -> str:
     """Where a text stands in a file that is no list of lines, such as "cue 3, 00:00:01: "."""
-    return f"{visible(finding.place.place)}: " if finding.place is not None and finding.place.place else ""
+    where = "" if finding.place is None else finding.place.place
+    return f"{visible(where)}: " if where and where != f"line {finding.line}" else ""
 
 
 def reason(finding: Finding, names: Names) -> str:

@@ -96,7 +96,7 @@ _ROOTS = {
 _HEAD = 1 << 16  # bytes that are looked at
 _TIMES = re.compile(r"(?:\d+:)?\d{1,2}:\d{2}[,.]\d{1,3}\s+-->\s+(?:\d+:)?\d{1,2}:\d{2}[,.]\d{1,3}")
 _ENTRY = re.compile(r'(?:msgid|msgctxt|domain)\s+"')
-_STRINGS = re.compile(r'"(?:[^"\\]|\\.)+"\s*=\s*"(?:[^"\\]|\\.)*"\s*;')
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)+"\s*=\s*"(?:[^"\\]|\\.)*"\s*;\s*(?:\n|//|/\*|\Z)')
 _ROOT = re.compile(r"<(?:[\w-]+:)?([A-Za-z][\w.-]*)(?=[\s/>])")
 _DOCUMENT = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"\s*:|\[\s*\{\s*"')
 _BEFORE_ROOT = re.compile(r"\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>)", re.DOTALL | re.IGNORECASE)
