@@ -386,7 +386,9 @@ class PronounMetric:
             raise PronmetricError("speakers are named in the context: give another context than 'none', or no speakers")
         if context is not None:
             for name in corpus.unordered if context != NONE else ():
-                said = "its references (#:) are missing or not in order: what stands before a string need not be context"
+                said = (
+                    "its references (#:) are missing or not in order: what stands before a string need not be context"
+                )
                 warnings.warn(f"{name}: {said}", stacklevel=4)
             return context
         if not corpus.in_order and not corpus.has_speakers:

@@ -22,6 +22,7 @@ except ImportError:
 
 from pronmetric.serve import interface, page
 from pronmetric.serve.batches import Busy
+from pronmetric.serve.given_file import read_file
 from pronmetric.serve.requests import RateLimit, SecureHeaders, failure, headers, policy_header, read_body
 from pronmetric.serve.service import Service, TooMuch
 from pronmetric.version import __version__
@@ -90,9 +91,15 @@ def make_app(service: Service, *, rate: float = 0.0, frame: str | None = None) -
     async def health() -> interface.Health:
         return interface.Health(**service.health())
 
-    def add(path: str, asked: type[Asked], answer: type[BaseModel], work: Callable[[Asked], Awaitable[object]]) -> None:
+    def add(
+        path: str,
+        asked: type[Asked],
+        answer: type[BaseModel],
+        work: Callable[[Asked], Awaitable[object]],
+        most: int = interface.BODY,
+    ) -> None:
         async def respond(request: Request) -> Response:
-            body = await read_body(request, asked, most=interface.BODY)
+            body = await read_body(request, asked, most=most)
             return JSONResponse(await _unless_gone(request, work(body)))
 
         schema = {"required": True, "content": {"application/json": {"schema": asked.model_json_schema()}}}
@@ -109,6 +116,7 @@ def make_app(service: Service, *, rate: float = 0.0, frame: str | None = None) -
     add("/compare", interface.AskedToCompare, interface.Compared, service.compare)
     add("/suggest", interface.AskedToSuggest, interface.SuggestedRecords, service.suggest)
     add("/attention", interface.Asked, interface.AttendedRecords, service.attend)
+    add("/texts", interface.AskedToRead, interface.ReadFile, read_file, interface.FILE)
     return app
 
 
