@@ -34,6 +34,8 @@ NAMES = {
     TMX: "TMX",
     MARKDOWN: "Markdown",
 }
+INSIST = " (`format=lines` takes its lines as texts)"
+"""The end of a refusal."""
 _SUFFIXES = {
     **{f".{name}": name for name in (CSV, TSV, SRT, VTT, PO, TMX, MARKDOWN)},
     ".tab": TSV,
@@ -153,7 +155,7 @@ def _suffix(path: str | Path) -> str:
 
 def _refuse(kind: str, path: str | Path) -> NoReturn:
     what, cure = _UNREAD[kind]
-    raise InputError(f"is {what}, which is not read: {cure} (`format=lines` takes its lines as texts)", file=path)
+    raise InputError(f"is {what}, which is not read: {cure}{INSIST}", file=path)
 
 
 def _text(head: bytes) -> str:

@@ -67,7 +67,7 @@ def refuse_stream(lines: Iterable[str], name: str, reading: Reading | None) -> N
     if kind is None:
         kind = detect.of_head("\n".join(islice(lines, _FIRST)).encode("utf-8", errors="replace"), name)
     if kind != detect.LINES:
-        cure = "save it as a file and give its name (`format=lines` takes its lines as texts)"
+        cure = f"save it as a file and give its name{detect.INSIST}"
         raise InputError(f"is {detect.NAMES[kind]}, which is not read from a stream: {cure}", file=name)
 
 
