@@ -126,9 +126,15 @@ def _is_any_end(text: str, start: int, match: re.Match[str]) -> bool:
     dots = _DOTS.match(text, match.end())
     if not _is_end(text, start, match) or (dots and text[dots.end()].islower()):
         return False
-    return match["mark"] is None or sentences.LISTED.is_end(text, start, match)
+    if match["mark"] is None or sentences.LISTED.is_end(text, start, match):
+        return True
+    return (
+        _ANSWER.search(text, max(0, match.end("mark") - 4), match.end("mark")) is not None
+        and not text[match.end()].isdigit()
+    )
 
 
+_ANSWER = re.compile(r"\bNo\.$")  # before a digit it is "number"
 _DOTS = re.compile(r"[.\u2026]+\s*(?=\S)")
 ANY = Boundaries(_ENDS.candidate, _is_any_end)
 """Sentence ends of a text whose language is not known: those of any language, not after English abbreviations."""

@@ -29,12 +29,12 @@ PAUSE = 3.0  # seconds
 MOST_CUES = 6
 _TIME = r"(?:(\d+):)?([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
 _TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?=\s|$).*")
-_MEANT_AS_TIMES = re.compile(r"\d\s*-->|-->\s*\d|\s*-->")
+_MEANT_AS_TIMES = re.compile(r"^\s*-->|\d\s*-->|-->\s*\d|^\s*(?:\d{1,2}:)?\d\d:\d\d[,.]\d{3}(?!\d)")
 
 _BREAK = re.compile(r"\\[Nn]|<br\s*/?>", re.IGNORECASE)
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s+(?P<name>[^<>]+)>|</v>", re.IGNORECASE)
 _MARKUP = re.compile(
-    r"<rt\b[^<>]*>.*?</rt>|</?[A-Za-z][^<>]*>|<[\d:.]+>|\{\\[^{}]*\}|\{[A-Za-z]:[^{}]*\}", re.IGNORECASE
+    r"<rt\b[^<>]*>[^<>]*</rt>|</?[A-Za-z][^<>]*>|<[\d:.]+>|\{\\[^{}]*\}|\{[A-Za-z]:[^{}]*\}", re.IGNORECASE
 )
 _DASH = re.compile(r"\s*(?:[-\u2010\u2013\u2014]+\s*(?=[^\s\d])|>>+\s*)")
 _NAME = r"[^\W\d_a-z][^\Wa-z_]*(?:[ .'\u2019-]+[^\Wa-z_]+){0,3}\.?"
@@ -44,7 +44,8 @@ _SPEAKER = re.compile(
 _NEXT_TURN = re.compile(r"(?<=[.!?\u2026])\s+(?=[-\u2010\u2013\u2014]\s?[^\W\d_])")
 _SOUND = re.compile(r"[\[(\u266a\u266b#].*[\])\u266a\u266b#]|\*[^*]+\*")
 _FULL_STOP = re.compile(r"(?:(?<!\.)\.|\u3002)[\"'\u201d\u2019\u00bb)\]\u300d\u300f]*$")
-_FEW_CUES, _FEW_STOPS = 10, 0.05
+_TAIL = 40  # characters that tell whether a sentence ends between two parts
+_FEW_CUES, _FEW_STOPS = 3, 0.05
 _UNSPACED = re.compile(f"[{UNSPACED_LETTERS}\u3000-\u303f\uff01-\uff1f]")
 
 
@@ -86,10 +87,12 @@ class _Turn:
     text: str
     parts: list[_Part]
     offsets: list[int] = field(default_factory=lambda: [0])
+    cues: int = 1
 
     def add(self, part: _Part) -> None:
         """Append a part, after a blank unless the script has none."""
         self.text += _blank(self.text, part.text)
+        self.cues += part.cue is not self.parts[-1].cue
         self.offsets.append(len(self.text))
         self.parts.append(part)
         self.text += part.text
@@ -101,11 +104,9 @@ def times(line: str, example: str, *, file: Path, number: int) -> tuple[float, f
     Raises:
         InputError: the line looks like one, but its times are broken; `example` is what was expected.
     """
-    if "-->" not in line:
-        return None
     if match := _TIMES.fullmatch(line):
         return _seconds(*match.groups()[:4]), _seconds(*match.groups()[4:])
-    if _MEANT_AS_TIMES.match(line.strip()) or re.search(r"\d\s*-->|-->\s*\d", line):
+    if _MEANT_AS_TIMES.search(line):
         raise InputError(f'broken times "{line.strip()[:60]}"; expected "{example}"', file=file, line=number)
     return None
 
@@ -179,8 +180,7 @@ def _turns(parts: Sequence[_Part]) -> Iterator[_Turn]:
 
 def _has_full_stops(parts: Sequence[_Part]) -> bool:
     """Whether sentences end with full stops in this file; True where there are too few cues to tell."""
-    followed = zip(parts, [*parts[1:], None], strict=True)
-    ends = [part.text for part, after in followed if after is None or after.cue is not part.cue]
+    ends = list({id(part.cue): part.text for part in parts}.values())
     return len(ends) < _FEW_CUES or sum(map(bool, map(_FULL_STOP.search, ends))) >= _FEW_STOPS * len(ends)
 
 
@@ -189,15 +189,15 @@ def _goes_on(turn: _Turn, part: _Part, stopped: bool) -> bool:
     first, last = turn.parts[0], turn.parts[-1]
     if part.speaker not in (None, first.speaker) or _SOUND.fullmatch(last.text) or _SOUND.fullmatch(part.text):
         return False
-    between = _blank(turn.text, part.text)
-    if len(turn.text) + len(between) in starts(turn.text + between + part.text, ANY):
+    before = turn.text[-_TAIL:] + _blank(turn.text, part.text)
+    if len(before) in starts(before + part.text[:_TAIL], ANY):
         return False
     lower = next((letter for letter in part.text if letter.isalpha()), "").islower()
     if part.dash:
         return lower and part.cue is not last.cue
     if part.cue is last.cue:
         return True
-    if len({id(other.cue) for other in turn.parts}) >= MOST_CUES:
+    if turn.cues >= MOST_CUES:
         return False
     return lower or (stopped and part.cue.start - last.cue.end <= PAUSE)
 

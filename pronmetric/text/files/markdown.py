@@ -43,7 +43,7 @@ _Piece = tuple[str, int]
 def read(path: Path) -> FileTexts:
     """The sentences of a Markdown file, in the file's order; each has the line on which it begins."""
     left_out: Counter[str] = Counter()
-    lines = read_lines(path)
+    lines = [line.replace("\r", " ") for line in read_lines(path)]  # the parser would end a line there
     end = _end_of_front_matter(lines)
     left_out["front matter"] += end > 0
     definitions: dict[str, Any] = {}

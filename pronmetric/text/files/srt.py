@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 from pronmetric.errors import InputError
@@ -17,7 +18,7 @@ def read(path: Path) -> FileTexts:
     """The sentences of an SRT file; a cue's text ends before the number of the next cue, not at a blank line.
 
     Raises:
-        InputError: text before the first cue, or broken times.
+        InputError: text before the first cue, broken times, or a last cue that is cut off.
     """
     lines = read_lines(path)
     found = {
@@ -28,9 +29,19 @@ def read(path: Path) -> FileTexts:
     if (stray := next((row for row, line in enumerate(before) if line.strip()), None)) is not None:
         message = f'expected a cue, its number and "{_EXAMPLE}", found "{lines[stray].strip()[:60]}"'
         raise InputError(message, file=path, line=stray + 1)
-    ends = [*list(heads.values())[1:], len(lines)]
+    spans = pairwise([*heads.values(), len(lines)])
     made = []
-    for order, ((row, head), end) in enumerate(zip(heads.items(), ends, strict=True), start=1):
+    for order, (row, (head, end)) in enumerate(zip(found, spans, strict=True), start=1):
         name = lines[head].strip() if head < row else str(order)
         made.append(cues.Cue(name, *found[row], row + 2, tuple(lines[row + 1 : end])))
+    if made:
+        _check_end(path, lines, made[-1].name)
     return cues.texts(made, FORMAT)
+
+
+def _check_end(path: Path, lines: list[str], last: str) -> None:
+    """Refuse a file that ends with the number of a cue that is not there: it would be read as text."""
+    end = max(row for row, line in enumerate(lines) if line.strip())
+    number = lines[end].strip()
+    if last.isdecimal() and number.isdecimal() and int(number) == int(last) + 1 and not lines[end - 1].strip():
+        raise InputError(f"cue {number} has no times; is the file cut off?", file=path, line=end + 1)
