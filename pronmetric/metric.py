@@ -316,7 +316,8 @@ class PronounMetric:
             docids: the document of each line; without it all lines are one document.
             speakers: who says each line, an empty line where that is not known; the model reads the names.
             format: that of the files of texts, such as "csv", "po" or "lines"; None tells it from each file.
-            text_key: the column of a table, or the key of JSON objects, that has the translation.
+            text_key: the column of a table, the key of JSON objects, or the language of a TMX file, that has the
+                translation.
             systems: the system to score of a table with a column of systems.
             context: "common" (that of the reference; the default with one), "respective" (that of the translation
                 itself) or "none"; a checkpoint that was trained without context has none by default.
@@ -328,7 +329,13 @@ class PronounMetric:
             PronmetricError: files of different length, or an argument that is not as described.
         """
         corpus = _read_files(
-            [translation], reference, source, docids, speakers, reading=Reading(format, text_key, systems), systems=1
+            [translation],
+            reference,
+            source,
+            docids,
+            speakers,
+            reading=self._reading(format, text_key, systems),
+            systems=1,
         )
         self._warn_of_sources(str(source or translation), ((row.source, row.texts[0]) for row in corpus.rows()))
         return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
@@ -355,6 +362,10 @@ class PronounMetric:
         """
         corpus = corpora.of_lines(hypotheses, references, _checked_docs(docs, len(hypotheses)), speakers)
         return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
+
+    def _reading(self, format: str | None, text_key: str | None, systems: Sequence[str] | None) -> Reading:
+        """How files of texts are read; a TMX file gives its texts in the language of the metric."""
+        return Reading(format, text_key, systems, lambda: self.language.code)
 
     def _score_corpus(
         self, corpus: Corpus, context: str | None, *, batch_size: int | None, progress: bool
@@ -496,7 +507,7 @@ class PronounMetric:
         """
         files = [a] if b is None else [a, b]
         corpus = _read_files(
-            files, reference, source, docids, speakers, reading=Reading(format, text_key, systems), systems=2
+            files, reference, source, docids, speakers, reading=self._reading(format, text_key, systems), systems=2
         )
         self._warn_of_sources(str(source or a), ((row.source, row.texts[0]) for row in corpus.rows()))
         kind, batch_size, seed = self._kind(corpus, context, CROSSED), _checked_batch_size(batch_size), _seed(seed)

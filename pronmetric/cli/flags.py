@@ -197,7 +197,8 @@ class TextFlags(Flags):
     refs: Sequence[str] | None = flag(nargs="+", metavar="NAME", help="references of -d (default: the first)")
     format: str | None = format_flag()
     text_key: str | None = flag(
-        metavar="NAME", help="the column of a table, or the key of JSON objects, that has the texts of -t"
+        metavar="NAME",
+        help="the column of a table, the key of JSON objects, or the language of a TMX file, that has the texts of -t",
     )
     jsonl: str | None = None
     context: str | None = None

@@ -157,7 +157,7 @@ def run(task: RerankFlags) -> None:
     note = task.out.notes()
     corpus: Corpus | None = None
     if task.candidates:
-        corpus = read_parallel(task.candidates, note, Reading(task.format))
+        corpus = read_parallel(task.candidates, note, _reading(task))
         candidates: Candidates = [row.texts for row in corpus.rows()]
     else:
         assert task.nbest is not None  # checked by `RerankFlags.check`
@@ -181,6 +181,10 @@ def run(task: RerankFlags) -> None:
         note.detail(f"the first candidate of {without} lines has no pronoun: pronouns do not affect the choice there")
     if signature is not None:
         note(f"signature: {signature}")
+
+
+def _reading(task: RerankFlags) -> Reading:
+    return Reading(task.format, language=lambda: load_language(task.model).code)
 
 
 def _rerank_by_agreement(candidates: Candidates, given: Given, task: RerankFlags) -> list[Choice]:
@@ -208,7 +212,7 @@ def _rerank(
     if corpus is not None:
         note_order(kind, corpus, note)
     size = config["context_size"]
-    reading, reference = Reading(task.format), None
+    reading, reference = _reading(task), None
     if task.references is not None:
         reference = line_parallel(task.references, len(candidates), Role.REFERENCE, reading)
     docs = [row.doc for row in rows] if corpus is not None and corpus.documents else None

@@ -242,7 +242,7 @@ def read_corpus(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
 
     Errors as in `text.corpus.read` and `data_prep.wmt.corpus.read`.
     """
-    corpus = _read_dataset(texts, model, note) if texts.dataset is not None else _read_files(texts, note)
+    corpus = _read_dataset(texts, model, note) if texts.dataset is not None else _read_files(texts, model, note)
     for file, name in corpus.formats.items():
         note.detail(f"{file}: read as {name}")
     language = load_language(model)
@@ -301,7 +301,7 @@ def _read_dataset(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
     return wmt.read(texts.dataset, texts.wmt_dir, texts.systems, note, references=texts.refs, target=target)
 
 
-def _read_files(texts: TextFlags, note: Notes) -> Corpus:
+def _read_files(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
     corpus = read_lines(
         texts.translations or (),
         note,
@@ -309,7 +309,7 @@ def _read_files(texts: TextFlags, note: Notes) -> Corpus:
         source=texts.sources,
         docids=texts.docids,
         speakers=texts.speakers,
-        reading=texts.reading,
+        reading=replace(texts.reading, language=lambda: load_language(model).code),
     )
     if texts.source_lang is not None and not corpus.has_source:
         raise UsageError("--source-lang needs the source: give -s")

@@ -23,14 +23,16 @@ _FIRST = 50  # lines of a stream that are looked at
 class Reading:
     """How files of texts are read.
 
-    format: one of `detect.FORMATS`; None tells it from each file. text_key: the column of a table, or the key of JSON
-    objects, that has the translations; None finds it by its name. systems: those of a column "system" that are taken,
-    in this order; None takes all.
+    format: one of `detect.FORMATS`; None tells it from each file. text_key: the column of a table, the key of JSON
+    objects, or the language of a TMX file, that has the translations; None finds it by its name. systems: those of a
+    column "system" that are taken, in this order; None takes all. language: gives the language of the translations,
+    which a TMX file may have among several.
     """
 
     format: str | None = None
     text_key: str | None = None
     systems: Sequence[str] | None = None
+    language: Callable[[], str] | None = None
 
 
 def read(path: str, role: Role = Role.TRANSLATION, reading: Reading | None = None) -> FileTexts | None:
@@ -46,6 +48,8 @@ def read(path: str, role: Role = Role.TRANSLATION, reading: Reading | None = Non
     if kind == detect.LINES:
         return None
     key = reading.text_key if role == Role.TRANSLATION else None
+    if kind == detect.TMX and key is None and reading.language is not None:
+        key = reading.language()
     found = _reader(kind)(Path(path), role, key)
     if role == Role.SOURCE and any(unit.source is not None for unit in found.units):
         found = replace(found, units=tuple(replace(unit, text=unit.source or "") for unit in found.units))
@@ -87,6 +91,9 @@ def _reader(kind: str) -> Callable[[Path, Role, str | None], FileTexts]:
         return table.read_csv if kind == detect.CSV else table.read_tsv
     if kind == detect.JSONL:
         return import_module("pronmetric.text.files.json_lines").read
+    if kind == detect.TMX:
+        tmx = import_module("pronmetric.text.files.tmx")
+        return lambda path, role, key: tmx.read(path, target=key)
     read_units = import_module(f"pronmetric.text.files.{kind}").read
     return lambda path, role, key: read_units(path)
 

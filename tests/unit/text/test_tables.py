@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pronmetric.alignment.aligner import read_pairs
 from pronmetric.errors import InputError
 from pronmetric.text.files import door
 from pronmetric.text.files.columns import Role
@@ -145,3 +146,20 @@ def test_the_messages_of_a_talk_have_speakers(tmp_path: Path) -> None:
     ]
     assert found.units[0].place == "object 1, message 2" and found.units[0].source == "Ist sie da?"
     assert found.left_out == {"message of a system prompt or a tool": 1}
+
+
+def test_a_memory_of_several_languages_gives_that_of_the_model(tmp_path: Path) -> None:
+    each = {"de": "Sie ging.", "fr": "Elle partit.", "en": "She left."}
+    variants = "".join(f'<tuv xml:lang="{code}"><seg>{text}</seg></tuv>' for code, text in each.items())
+    memory = f'<tmx version="1.4"><header srclang="de"/><body><tu>{variants}</tu></body></tmx>'
+    assert texts(read(tmp_path, "a.tmx", memory, language=lambda: "en")) == ["She left."]
+    assert texts(read(tmp_path, "a.tmx", memory, language=lambda: "en", text_key="fr")) == ["Elle partit."]
+    assert "name the one to be scored as `text_key=`" in refused(tmp_path, "a.tmx", memory)
+
+
+def test_tokens_are_aligned_but_pages_are_not(tmp_path: Path) -> None:
+    for name, text in (("a.txt", "She left .\n"), ("b.html", "<html>\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert read_pairs(tmp_path / "a.txt", tmp_path / "a.txt") == [(["She", "left", "."],) * 2]
+    with pytest.raises(InputError, match="is an HTML page"):
+        read_pairs(tmp_path / "a.txt", tmp_path / "b.html")
