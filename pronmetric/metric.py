@@ -51,6 +51,8 @@ from pronmetric.text import corpus as corpora
 from pronmetric.text.columns import check_records, type_of, values_of
 from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE, Text, text_of
 from pronmetric.text.corpus import Corpus
+from pronmetric.text.files.detect import FORMATS
+from pronmetric.text.files.door import Reading
 from pronmetric.version import __version__
 
 Item = TypeVar("Item")
@@ -312,14 +314,18 @@ class PronounMetric:
         docids: str | Path | None = None,
         speakers: str | Path | None = None,
         resegment: bool = False,
+        format: str | None = None,
+        text_key: str | None = None,
+        systems: Sequence[str] | None = None,
         context: str | None = None,
         batch_size: int | None = None,
         progress: bool = False,
     ) -> Prediction:
-        """Score a translation in a file, one segment a line; the scores are those of `pronmetric score -t`.
+        """Score a translation in a file; the scores are those of `pronmetric score -t`.
 
         Args:
-            translation: the file, plain or gzip.
+            translation: the file, plain or gzip: one segment a line, or in a format that is told by its first lines and
+                its suffix: a table, JSON Lines, subtitles, strings of a program, Markdown (see docs/files.md).
             reference: one or more references, used as context; with several, scores are the means over them.
             source: the source, which affects scores if the checkpoint has a reader of sources.
             docids: a file with the document of each line, or "blank": lines that are blank in all files end documents;
@@ -327,6 +333,10 @@ class PronounMetric:
             speakers: who says each line, an empty line where that is not known; the model reads the names.
             resegment: lines are cut into sentences, and these aligned with those of the reference or source, as by
                 `pronmetric score --resegment`.
+            format: that of the files of texts, such as "csv", "po" or "lines"; None tells it from each file.
+            text_key: the column of a table, the key of JSON objects, or the language of a TMX file, that has the
+                translation.
+            systems: the system to score of a table with a column of systems.
             context: "common" (that of the reference; the default with one), "respective" (that of the translation
                 itself) or "none"; a checkpoint that was trained without context has none by default.
             batch_size: as for `predict`.
@@ -336,8 +346,17 @@ class PronounMetric:
             InputError: a missing or empty file, or one that is not UTF-8.
             PronmetricError: files of different length, or an argument that is not as described.
         """
-        corpus = _read_files([translation], reference, source, docids, speakers, resegment)
-        self._warn_of_sources(str(source), ((row.source, row.texts[0]) for row in corpus.rows()))
+        corpus = _read_files(
+            [translation],
+            reference,
+            source,
+            docids,
+            speakers,
+            resegment=resegment,
+            reading=self._reading(format, text_key, systems),
+            systems=1,
+        )
+        self._warn_of_sources(str(source or translation), ((row.source, row.texts[0]) for row in corpus.rows()))
         _warn_of_references(corpus)
         return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
 
@@ -367,6 +386,10 @@ class PronounMetric:
         _warn_of_references(corpus)
         return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
 
+    def _reading(self, format: str | None, text_key: str | None, systems: Sequence[str] | None) -> Reading:
+        """How files of texts are read; a TMX file gives its texts in the language of the metric."""
+        return Reading(format, text_key, systems, lambda: self.language.code)
+
     def _score_corpus(
         self, corpus: Corpus, context: str | None, *, batch_size: int | None, progress: bool
     ) -> Prediction:
@@ -383,7 +406,8 @@ class PronounMetric:
         system = tally_segments(segments, docs).score()
         _warn_of_no_translations({corpus.systems[0]: system}, "line", stacklevel=4)
         signature = self._corpus_signature(corpus, kind, counts)
-        return Prediction(segments, system, counts, signature, texts, docs, corpus.systems[0])
+        places = tuple(one.row.places[0] for one in scored if one.row.places)
+        return Prediction(segments, system, counts, signature, texts, docs, corpus.systems[0], places)
 
     def _kind(self, corpus: Corpus, context: str | None, otherwise: str) -> str:
         """The kind of context of a corpus; `otherwise` is the default without a reference."""
@@ -393,10 +417,17 @@ class PronounMetric:
             raise PronmetricError("the common context is that of a reference: give one, or another context")
         if self.source is not None and next(iter(corpus.rows())).source is None:
             raise PronmetricError("a metric with a source language needs the source: give the file of the source")
-        if context == NONE and corpus.has_speakers:
+        if context == NONE and corpus.has_speakers and not corpus.formats:
             raise PronmetricError("speakers are named in the context: give another context than 'none', or no speakers")
         if context is not None:
+            for name in corpus.unordered if context != NONE else ():
+                said = (
+                    "its references (#:) are missing or not in order: what stands before a string need not be context"
+                )
+                warnings.warn(f"{name}: {said}", stacklevel=4)
             return context
+        if not corpus.in_order and not corpus.has_speakers:
+            return NONE
         if not trained_in_context(self.config) and not corpus.has_speakers:
             return NONE
         return COMMON if corpus.references else otherwise
@@ -476,13 +507,16 @@ class PronounMetric:
     def compare_files(
         self,
         a: str | Path,
-        b: str | Path,
+        b: str | Path | None = None,
         *,
         reference: str | Path | Sequence[str | Path] | None = None,
         source: str | Path | None = None,
         docids: str | Path | None = None,
         speakers: str | Path | None = None,
         resegment: bool = False,
+        format: str | None = None,
+        text_key: str | None = None,
+        systems: Sequence[str] | None = None,
         context: str | None = None,
         by: str | None = None,
         tie: float | Literal["auto"] = TIE_THRESHOLD,
@@ -492,30 +526,42 @@ class PronounMetric:
     ) -> Comparison:
         """Compare two translations in files, as `pronmetric compare -t` does.
 
-        Args as for `score_files` and `compare`; without a reference the default context is "crossed".
+        Args as for `score_files` and `compare`; without a reference the default context is "crossed". `b` may be
+        missing if `a` is a table with a column of systems, and `systems` then names two of them.
 
         Raises:
             InputError: a missing or empty file, or one that is not UTF-8.
             PronmetricError: files of different length, or an argument that is not as described.
         """
-        corpus = _read_files([a, b], reference, source, docids, speakers, resegment)
-        self._warn_of_sources(str(source), ((row.source, row.texts[0]) for row in corpus.rows()))
+        corpus = _read_files(
+            [a] if b is None else [a, b],
+            reference,
+            source,
+            docids,
+            speakers,
+            resegment=resegment,
+            reading=self._reading(format, text_key, systems),
+            systems=2,
+        )
+        self._warn_of_sources(str(source or a), ((row.source, row.texts[0]) for row in corpus.rows()))
         _warn_of_references(corpus)
         kind, batch_size, seed = self._kind(corpus, context, CROSSED), _checked_batch_size(batch_size), _seed(seed)
         compared, counts = self._comparison(by, tie, sourced=corpus.has_source), Counts()
-        decisions, texts, docs = [], [], []
+        decisions, texts, docs, places = [], [], [], []
         with tqdm(total=corpus.segments * texts_per_row(corpus, kind), unit=" texts", disable=not progress) as bar:
             stream = partial(self.stream, batch_size=batch_size, counts=counts, advance=bar.update)
             for row, scores in score_pairs(corpus, kind, size=self.context_size, stream=stream):
                 decisions.append(compared.add(average(*scores[0, 1]), average(*scores[1, 0]), row.doc))
                 texts.append((row.texts[0], row.texts[1]))
                 docs.append(row.doc)
+                places += [(row.places[0], row.places[1])] if row.places else []
         signature = self._corpus_signature(corpus, kind, counts, seed=seed).plus(
             by=compared.by, tie=f"{compared.tie:g}"
         )
         outcome, names = compared.outcome(seed=seed), (corpus.systems[0], corpus.systems[1])
         _warn_of_no_translations({names[0]: outcome.a, names[1]: outcome.b}, "line")
-        return Comparison(tuple(decisions), outcome, counts, signature, tuple(texts), tuple(docs), names)
+        given = tuple(texts), tuple(docs), names, tuple(places)
+        return Comparison(tuple(decisions), outcome, counts, signature, *given)
 
     def _comparison(self, by: str | None, tie: float | Literal["auto"], *, sourced: bool) -> PairwiseComparison:
         """A comparison without segments yet; arguments as for `compare`.
@@ -707,11 +753,20 @@ def _read_files(
     source: str | Path | None,
     docids: str | Path | None,
     speakers: str | Path | None,
+    *,
     resegment: bool,
+    reading: Reading,
+    systems: int,
 ) -> Corpus:
-    """The corpus of these files; a note on them is a warning."""
+    """The corpus of these files, of so many systems; a note on them is a warning.
+
+    Raises:
+        PronmetricError: another number of systems, or an unknown format.
+    """
+    if reading.format not in (None, *FORMATS):
+        raise PronmetricError(f"expected one of the formats {', '.join(FORMATS)}, got {reading.format!r}")
     references = [reference] if isinstance(reference, str | Path) else reference or ()
-    return corpora.read(
+    corpus = corpora.read(
         [str(path) for path in translations],
         lambda note: warnings.warn(note, stacklevel=4),
         references=[str(path) for path in references],
@@ -719,7 +774,12 @@ def _read_files(
         docids=None if docids is None else str(docids),
         speakers=None if speakers is None else str(speakers),
         resegment=resegment,
+        reading=reading,
     )
+    if len(corpus.systems) != systems:
+        found = ", ".join(corpus.systems)
+        raise PronmetricError(f"expected {systems} systems, found {found}: choose with `systems=`")
+    return corpus
 
 
 def _checked_batch_size(batch_size: object) -> int | None:

@@ -11,6 +11,7 @@ from pronmetric.scoring.comparison import Decision, Outcome
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, SystemScore
 from pronmetric.signature import Signature
 from pronmetric.text.context import Text
+from pronmetric.text.corpus import Place
 
 if TYPE_CHECKING:
     import pandas
@@ -23,7 +24,8 @@ _RATES = ("errors", "errors_in_words", "preference", "wrong_in_pronouns", "missi
 class Prediction:
     """What `PronounMetric.predict`, `score_files` and `corpus_score` return: the segments in order, and the whole.
 
-    texts, docs: of the segments; a document is None if unknown. name: of the system.
+    texts, docs: of the segments; a document is None if unknown. name: of the system. places: where the texts stand, if
+    their file is no list of lines.
     """
 
     segments: tuple[SegmentScore, ...]
@@ -33,6 +35,7 @@ class Prediction:
     texts: tuple[Text, ...] = field(default=(), repr=False)
     docs: tuple[Hashable, ...] = field(default=(), repr=False)
     name: str = "system"
+    places: tuple[Place | None, ...] = field(default=(), repr=False)
 
     @property
     def scores(self) -> list[float | None]:
@@ -77,7 +80,8 @@ class Prediction:
     def _segments(self) -> Rows:
         for number, (segment, text, doc) in enumerate(zip(self.segments, self.texts, self.docs, strict=True)):
             spoken = {} if text.speaker is None else {"speaker": text.speaker}
-            row = {"segment": number, "doc": doc, **spoken, "context": text.context, "text": text.text}
+            where = _where(self.places[number]) if self.places else {}
+            row = {"segment": number, "doc": doc, **where, **spoken, "context": text.context, "text": text.text}
             row |= _numbers(segment)
             if segment.unmatched is not None:
                 row |= {key: len(words) for key, words in segment.unmatched._asdict().items()}
@@ -96,7 +100,8 @@ class Prediction:
 class Comparison:
     """What `PronounMetric.compare` and `compare_files` return: one decision a segment, in order, and the outcome.
 
-    texts: A's and B's text of each segment. docs: None if unknown. names: of the systems. by: what decides.
+    texts: A's and B's text of each segment. docs: None if unknown. names: of the systems. by: what decides. places:
+    where A's and B's texts stand, if their files are no lists of lines.
     """
 
     decisions: tuple[Decision, ...]
@@ -106,6 +111,7 @@ class Comparison:
     texts: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     docs: tuple[Hashable, ...] = field(default=(), repr=False)
     names: tuple[str, str] = ("A", "B")
+    places: tuple[tuple[Place | None, Place | None], ...] = field(default=(), repr=False)
 
     @property
     def by(self) -> str:
@@ -151,7 +157,9 @@ class Comparison:
             row: dict[str, Any] = {"segment": number, "doc": doc, "better": decision.better}
             row["difference"] = decision.difference
             sides = (("a", a, decision.a, decision.a_decided), ("b", b, decision.b, decision.b_decided))
-            for side, text, segment, decided in sides:
+            for at, (side, text, segment, decided) in enumerate(sides):
+                where = _where(self.places[number][at]) if self.places else {}
+                row |= {f"{side}_{key}": value for key, value in where.items()}
                 row |= {f"{side}_{key}": value for key, value in {"text": text, **_numbers(segment)}.items()}
                 row[f"{side}_decided"] = [p.text for p in decided]
             yield row
@@ -173,6 +181,10 @@ def _frame(table: str, tables: Mapping[str, Callable[[], Rows]]) -> pandas.DataF
     from pandas import DataFrame
 
     return DataFrame(list(tables[table]()))
+
+
+def _where(place: Place | None) -> dict[str, Any]:
+    return {"line": None, "place": None} if place is None else place._asdict()
 
 
 def _numbers(segment: SegmentScore) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from typing import Protocol
 
 from pronmetric.errors import InputError
 from pronmetric.schema import Alignment
-from pronmetric.text.lines import read_lines
+from pronmetric.text.corpus import TextFile
+from pronmetric.text.files.columns import Role
 
 TokenPair = tuple[Sequence[str], Sequence[str]]
 """The words of two parallel lines."""
@@ -28,7 +29,7 @@ def read_pairs(a: str | Path, b: str | Path) -> list[TokenPair]:
     Raises:
         InputError: a file that cannot be read as UTF-8 text, or files with different numbers of lines.
     """
-    lines, others = read_lines(a), read_lines(b)
+    lines, others = (list(TextFile(str(path), Role.TRANSLATION)) for path in (a, b))
     if len(lines) != len(others):
         raise InputError(f"{len(lines)} lines, but {b} has {len(others)}: expected the same number in both", file=a)
     return [(split_tokens(line), split_tokens(other)) for line, other in zip(lines, others, strict=True)]

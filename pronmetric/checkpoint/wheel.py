@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import IO, cast
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import yaml
@@ -56,7 +56,7 @@ def write_wheel(folder: Path, name: str, path: Path, *, version: str) -> str:
     info = f"{file_name(name, version).removesuffix('-py3-none-any.whl')}.dist-info"
     digest = hash_weights(folder)
     rows = []
-    with AtomicFile(path) as file, ZipFile(cast("BinaryIO", file.buffer), "w") as archive:
+    with AtomicFile(path) as file, ZipFile(cast("IO[bytes]", file.buffer), "w") as archive:
         for place, content in _contents(folder, name, info, digest, version):
             _add(archive, place, content)
             code = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()

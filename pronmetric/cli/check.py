@@ -16,6 +16,7 @@ from pronmetric.cli.run import (
     read_corpus,
     signed_references,
 )
+from pronmetric.errors import PronmetricError
 from pronmetric.eval.decision import DECISIONS, PREFERENCE, SCORE
 from pronmetric.eval.significance import RESAMPLES
 from pronmetric.output import targets
@@ -31,7 +32,7 @@ LEAST = 1 / RESAMPLES
 MOST = 0.5
 """From this level on, a text passes that is worse by more than the margin."""
 CONDITIONS = "conditions"
-TEXTS = ("translations", "references", "sources", "docids", "speakers")
+TEXTS = ("translations", "references", "sources", "docids", "speakers", "systems", "format", "text_key")
 DESCRIPTION = """Check the pronouns of a translation before a release: it passes or fails, with a reason.
 
 --min-score X     its score is at least X
@@ -155,6 +156,9 @@ def run(task: CheckFlags) -> int:
     if task.baseline is not None:
         texts = replace(texts, translations=[*(texts.translations or ()), task.baseline])
     corpus = read_corpus(texts, model, note)
+    if len(corpus.systems) != 1 + (task.baseline is not None):
+        found = ", ".join(corpus.systems)
+        raise PronmetricError(f"expected one translation to check, found the systems {found}: choose with `systems=`")
     config = load_config(model)
     choose_decision(task.by, model, config, sourced=corpus.has_source)
     kind = context_of(corpus, config, texts, model, note, alone=RESPECTIVE if task.baseline is None else CROSSED)

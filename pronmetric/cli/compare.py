@@ -95,11 +95,9 @@ def run(task: CompareFlags) -> None:
     """Compare the systems, print and write the comparison."""
     texts, model, out = task.texts, task.model, task.out
     flags.check_targets(texts, model, out)
-    if texts.translations is not None:
-        _need_two(texts.translations, "name them after -t")
     note = out.notes()
     corpus = read_corpus(texts, model, note)
-    _need_two(corpus.systems, "give more --systems")
+    _need_two(corpus.systems, "name them after -t" if texts.translations else "give more --systems")
     config = load_config(model)
     by = choose_decision(task.by, model, config, sourced=corpus.has_source)
     threshold = tie_threshold(task.tie, model, by=by)
@@ -111,7 +109,7 @@ def run(task: CompareFlags) -> None:
     pairs = AllPairs(corpus.systems, references, tie=threshold, by=by)
     say = output.Lines(out.to_json, out.to_tsv)
     apart = scoring.metric.finds_missing and corpus.has_source
-    columns = write.comparison_columns(references, apart=apart)
+    columns = write.comparison_columns(references, apart=apart, placed=corpus.placed)
     with (
         Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=columns) as writer,
         scoring.progress(corpus.segments * texts_per_row(corpus, kind)),

@@ -36,6 +36,8 @@ from pronmetric.eval.resampling import SEED
 from pronmetric.output import targets
 from pronmetric.text import language_codes, streams
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE
+from pronmetric.text.files.detect import FORMATS
+from pronmetric.text.files.door import Reading
 
 HOST, PORT = "127.0.0.1", 8000
 AUTO = "auto"
@@ -49,7 +51,7 @@ BY_HELP = (
 CONTEXT_SIZE_HELP = """The number of previous sentences is that of the checkpoint's training (2 for the shipped ones). A
 checkpoint that was trained without context scores without it by default."""
 SPEAKERS_WITHOUT_CONTEXT = "--speakers names who says the lines of the context, which --context none does not use"
-TEXTS = "texts (UTF-8, also gzip; one segment a line)"
+TEXTS = "texts (UTF-8, also gzip; one segment a line, or a format of --format)"
 MODEL = "model"
 OUTPUT = "output (FILE - is stdout; what else would be printed goes to stderr)"
 COMET = "as in COMET"
@@ -102,6 +104,16 @@ def source_lang_flag(group: str | None = None) -> Any:
         metavar="LANG|FILE",
         help="language of the source (of -s, -d, or of the records), or a table of `pronmetric baseline counts`: "
         "missing and surplus pronouns are counted by the source; scores do not change",
+    )
+
+
+def format_flag(group: str | None = None, *, of: str = "-t, -r and -s") -> Any:
+    """The flag that names the format of the texts; of: whose files have it."""
+    return flag(
+        group=group,
+        choices=FORMATS,
+        help=f"format of the files of {of} (default: told by the first lines and the suffix of each; lines insists on "
+        "plain lines)",
     )
 
 
@@ -186,27 +198,36 @@ class TextFlags(Flags):
         "`prepare`",
     )
     systems: Sequence[str] | None = flag(
-        nargs="+", metavar="NAME", help="systems of -d, also references (default: all systems)"
+        nargs="+",
+        metavar="NAME",
+        help="systems of -d, also references, or of a table with a column of systems (default: all systems)",
     )
     refs: Sequence[str] | None = flag(nargs="+", metavar="NAME", help="references of -d (default: the first)")
+    format: str | None = format_flag()
+    text_key: str | None = flag(
+        metavar="NAME",
+        help="the column of a table, the key of JSON objects, or the language of a TMX file, that has the texts of -t",
+    )
     jsonl: str | None = None
     context: str | None = None
     strict: bool = False
 
+    @property
+    def reading(self) -> Reading:
+        """How the files of texts are read."""
+        return Reading(self.format, self.text_key, self.systems)
+
     def check(self) -> None:
         """Refuse flags of other texts than those given."""
         self._check_dataset()
-        of_files = self.jsonl is None and self.dataset is None
-        if self.source_lang is not None and of_files and self.sources is None:
-            raise UsageError("--source-lang needs the source: give -s")
+        if self.translations is None and (self.format or self.text_key):
+            raise UsageError("--format and --text-key are of the files of -t")
         if self.refs is not None and self.dataset is None:
             raise UsageError("--refs names references of -d; with -t give reference files with -r")
         if self.refs is not None and self.context not in (None, COMMON):
             raise UsageError(f"--refs names the common context, which --context {self.context} does not use")
         if self.context == NONE and self.speakers is not None:
             raise UsageError(SPEAKERS_WITHOUT_CONTEXT)
-        if self.context == COMMON and self.translations and self.references is None:
-            raise UsageError("--context common needs a reference: give -r")
         if self.jsonl is not None and self.context in (COMMON, RESPECTIVE):
             raise UsageError(
                 f"--context {self.context} needs lines of text (-t); records of --jsonl contain their context"
@@ -216,8 +237,10 @@ class TextFlags(Flags):
 
     def _check_dataset(self) -> None:
         """Refuse an invalid name of a test set, and flags of one without -d."""
-        if self.dataset is None and (self.wmt_dir or self.systems):
-            raise UsageError("--wmt-dir and --systems go with -d")
+        if self.dataset is None and self.wmt_dir:
+            raise UsageError("--wmt-dir goes with -d")
+        if self.dataset is None and self.systems and self.translations is None:
+            raise UsageError("--systems goes with -d, or with a table (-t)")
         if self.dataset is not None:
             name, _, pair = self.dataset.partition(":")
             if not re.fullmatch(r"[^:\s]+", name) or language_codes.pair(pair) is None:

@@ -183,13 +183,15 @@ class _Verb(ABC):
         """Run the verb, or the command that the arguments name; the exit code."""
         given = self._parse(self.parser(), argv)
         command, of_command = given["chosen"]
+        code: int | None = None
         try:
             task = read(command.flags, given)
             _check(task)
-        except UsageError as error:
+            streams.open_stdout()
+            code = command.run(task)
+        except UsageError as error:  # of flags, or of flags for texts that lack what they need
             of_command.error(f"{error}{self._hint(given)}")
-        streams.open_stdout()
-        return command.run(task) or 0
+        return code or 0
 
     def _parse(self, parser: argparse.ArgumentParser, argv: Sequence[str]) -> Mapping[str, Any]:
         """The parsed flags by their names; arguments that no flag takes are usage errors."""

@@ -16,6 +16,7 @@ from pronmetric.cli.run import (
     load_config,
     load_language,
     note_boundaries,
+    note_order,
     note_sources,
     note_unread_source,
     previous_lines,
@@ -28,7 +29,9 @@ from pronmetric.scoring.rerank import Choice, Weighting, rerank, rerank_by_agree
 from pronmetric.text import streams, strict_json
 from pronmetric.text.candidates import Candidates, line_parallel, read_nbest, read_parallel, read_scores
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE, previous, sources_of
-from pronmetric.text.corpus import BLANK, TextFile, blank_docids, check_docids, read_speakers
+from pronmetric.text.corpus import BLANK, Corpus, Place, TextFile, blank_docids, check_docids, read_speakers
+from pronmetric.text.files.columns import Role
+from pronmetric.text.files.door import Reading
 
 DESCRIPTION = """Choose among candidate translations of each line by their pronouns, and print the chosen lines.
 
@@ -100,6 +103,7 @@ class RerankFlags(Flags):
         metavar="FILE",
         help="who says each line, an empty line where that is not known; the model reads the names before the lines",
     )
+    format: str | None = flags.format_flag(TEXTS, of="--candidates, -r and -s")
     context: str | None = flag(group=TEXTS, choices=[COMMON, RESPECTIVE, NONE], help="see below")
     mbr: bool = switch(group=SCORE, help="agreement with the other candidates, without a model")
     scores: Sequence[str] | None = flag(group=SCORE, nargs="+", metavar="FILE", help="another score of each candidate")
@@ -127,6 +131,8 @@ class RerankFlags(Flags):
     def check(self) -> None:
         """Refuse flags that do not go together."""
         require_one({"--candidates": self.candidates, "--nbest": self.nbest})
+        if self.format is not None and self.nbest is not None:
+            raise UsageError("--format goes with --candidates; an n-best list has plain lines")
         if self.size is not None and self.nbest is None:
             raise UsageError("--size goes with --nbest")
         if (self.scores is None) != (self.weight is None):
@@ -161,8 +167,10 @@ def run(task: RerankFlags) -> None:
     files = [*(task.candidates or ()), task.nbest, task.references, task.sources, task.docids, task.speakers]
     targets.check((task.output, task.to_json, task.to_pairs), read=[*files, *(task.scores or ()), task.model.model])
     note = task.out.notes()
+    corpus: Corpus | None = None
     if task.candidates:
-        candidates = read_parallel(task.candidates, note)
+        corpus = read_parallel(task.candidates, note, _reading(task))
+        candidates: Candidates = [row.texts for row in corpus.rows()]
     else:
         assert task.nbest is not None  # checked by `RerankFlags.check`
         candidates = read_nbest(task.nbest, task.size)
@@ -174,8 +182,8 @@ def run(task: RerankFlags) -> None:
         note.begin()
         choices, signature = _rerank_by_agreement(candidates, given, task), None
     else:
-        choices, signature = _rerank(candidates, given, task, note)
-    _write(candidates, given, choices, signature, task)
+        choices, signature = _rerank(candidates, corpus, given, task, note)
+    _write(candidates, corpus, given, choices, signature, task)
     if task.to_pairs is not None:
         pairs = _write_pairs(task.to_pairs, candidates, given, choices, task)
         note.detail(f"{task.to_pairs}: {pairs} pairs; the other candidates of a line are the same text or tie")
@@ -190,6 +198,10 @@ def run(task: RerankFlags) -> None:
         note(f"signature: {signature}")
 
 
+def _reading(task: RerankFlags) -> Reading:
+    return Reading(task.format, language=lambda: load_language(task.model).code)
+
+
 def _rerank_by_agreement(candidates: Candidates, given: Given, task: RerankFlags) -> list[Choice]:
     """The choices without a model."""
     choices = []
@@ -200,32 +212,52 @@ def _rerank_by_agreement(candidates: Candidates, given: Given, task: RerankFlags
     return choices
 
 
-def _rerank(candidates: Candidates, given: Given, task: RerankFlags, note: output.Notes) -> tuple[list[Choice], str]:
-    """The choices by the model, in the order of the lines, and its signature."""
+def _rerank(
+    candidates: Candidates, corpus: Corpus | None, given: Given, task: RerankFlags, note: output.Notes
+) -> tuple[list[Choice], str]:
+    """The choices by the model, in the order of the lines, and its signature.
+
+    corpus: that of parallel files, whose rows may have sources, documents and speakers.
+    """
+    rows = [] if corpus is None else list(corpus.rows())
     config = load_config(task.model)
     otherwise, named = COMMON if task.references else RESPECTIVE, task.speakers is not None
-    kind = choose_context(task.context, config, otherwise, note, needed=named)
+    in_order = corpus is None or corpus.in_order
+    kind = choose_context(task.context, config, otherwise, note, needed=named, in_order=in_order)
+    if corpus is not None:
+        note_order(kind, corpus, note)
     size = config["context_size"]
-    reference = None if task.references is None else line_parallel(task.references, len(candidates))
-    docs = None
+    reading, reference = _reading(task), None
+    if task.references is not None:
+        reference = line_parallel(task.references, len(candidates), Role.REFERENCE, reading)
+    docs: Sequence[str | None] | None = None
+    if corpus is not None and corpus.documents:
+        docs = [row.doc for row in rows]
     if task.docids == BLANK:
-        files = [line_parallel(name, len(candidates)) for name in (task.references, task.sources) if name is not None]
+        files = [] if reference is None else [reference]
+        if task.sources is not None:
+            files.append(line_parallel(task.sources, len(candidates), Role.SOURCE, reading))
         docs = blank_docids([map("".join, candidates), *files], note)
     elif task.docids is not None:
         file = line_parallel(task.docids, len(candidates))
         check_docids(file, note)
         docs = list(file)
     speakers = None
+    if corpus is not None and corpus.has_speakers and kind != NONE:
+        speakers = [row.speaker or "" for row in rows]
     if task.speakers is not None:
         speakers = read_speakers(TextFile(task.speakers), len(candidates), "the text", note)
     contexts = {NONE: [""] * len(candidates)}.get(kind)
     if kind == COMMON and reference is not None:
         contexts = list(previous(reference, docs, size=size, speakers=speakers))
     sources = None
-    if task.sources is not None:
-        lines = line_parallel(task.sources, len(candidates))
+    if task.sources is not None or (corpus is not None and corpus.has_source):
+        lines = [row.source or "" for row in rows]
+        if task.sources is not None:
+            lines = list(line_parallel(task.sources, len(candidates), Role.SOURCE, reading))
         pairs = zip(lines, (texts[0] for texts in candidates), strict=True)
-        note_sources(task.sources, pairs, task.model, note, strict=task.strict)
+        name = task.sources or (task.candidates or [""])[0]
+        note_sources(name, pairs, task.model, note, strict=task.strict)
         sources = sources_of(lines, docs)
         note_unread_source(task.sources, task.model, note)
     scoring = ScoringRun(task.model, task.out, note)
@@ -252,9 +284,17 @@ def _rerank(candidates: Candidates, given: Given, task: RerankFlags, note: outpu
 
 
 def _write(
-    candidates: Candidates, given: Given, choices: Sequence[Choice], signature: str | None, task: RerankFlags
+    candidates: Candidates,
+    corpus: Corpus | None,
+    given: Given,
+    choices: Sequence[Choice],
+    signature: str | None,
+    task: RerankFlags,
 ) -> None:
-    """Write the chosen lines, and with --to_json all candidates and their scores."""
+    """Write the chosen lines, and with --to_json all candidates and their scores, and where they stand."""
+    places: list[tuple[Place | None, ...]] = (
+        [()] * len(candidates) if corpus is None else [row.places for row in corpus.rows()]
+    )
     with write.Writer(json_path=task.to_json, tsv_path=None, columns=()) as exports:
         for line, (texts, choice) in enumerate(zip(candidates, choices, strict=True)):
             each: dict[str, Sequence[Any]] = {
@@ -263,7 +303,11 @@ def _write(
                 **({} if given is None else {"given": given[line]}),
                 "gain": [write.round_score(gain) for gain in choice.gains],
             }
-            listed = [dict(zip(each, row, strict=True)) for row in zip(*each.values(), strict=True)]
+            where = [write.place_entry(place) for place in places[line]] or [{}] * len(texts)
+            listed = [
+                {**its, **dict(zip(each, row, strict=True))}
+                for its, row in zip(where, zip(*each.values(), strict=True), strict=True)
+            ]
             exports.segment({"segment": line, "chosen": choice.chosen, "candidates": listed}, ())
         by = "agreement with the other candidates" if task.mbr else "model"
         exports.finish(pronouns_by=by, weight=task.weight, margin=task.margin, signature=signature)

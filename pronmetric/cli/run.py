@@ -14,6 +14,7 @@ from pronmetric.checkpoint import locate
 from pronmetric.cli import output
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.output import Notes
+from pronmetric.cli.parser import UsageError
 from pronmetric.errors import PronmetricError
 from pronmetric.pronouns import languages, tables
 from pronmetric.pronouns.known_words import check_corpus, check_records
@@ -252,11 +253,13 @@ def read_corpus(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
 
     Errors as in `text.corpus.read` and `data_prep.wmt.corpus.read`.
     """
-    corpus = _read_dataset(texts, model, note) if texts.dataset is not None else _read_files(texts, note)
+    corpus = _read_dataset(texts, model, note) if texts.dataset is not None else _read_files(texts, model, note)
+    for file, name in corpus.formats.items():
+        note.detail(f"{file}: read as {name}")
     language = load_language(model)
     check_corpus(corpus, language, note, strict=texts.strict)
     check_references(reference_pairs(corpus), note, strict=texts.strict)
-    name = f"{texts.sources or texts.dataset}, the source of {corpus.systems[0]}"
+    name = f"{texts.sources or texts.dataset or corpus.systems[0]}, the source of {corpus.systems[0]}"
     note_sources(name, corpus_sources(corpus), model, note, strict=texts.strict)
     return corpus
 
@@ -311,26 +314,41 @@ def _read_dataset(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
     return wmt.read(texts.dataset, texts.wmt_dir, texts.systems, note, references=texts.refs, target=target)
 
 
-def _read_files(texts: TextFlags, note: Notes) -> Corpus:
-    files = texts.translations or ()
-    return read_lines(
-        files,
+def _read_files(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
+    corpus = read_lines(
+        texts.translations or (),
         note,
         references=texts.references or (),
         source=texts.sources,
         docids=texts.docids,
         speakers=texts.speakers,
         resegment=texts.resegment,
+        reading=replace(texts.reading, language=lambda: load_language(model).code),
     )
+    if texts.source_lang is not None and not corpus.has_source:
+        raise UsageError("--source-lang needs the source: give -s")
+    if texts.context == COMMON and not corpus.references:
+        raise UsageError("--context common needs a reference: give -r")
+    return corpus
 
 
 def choose_context(
-    context: str | None, config: Mapping[str, Any], otherwise: str, note: Notes, *, needed: bool = False
+    context: str | None,
+    config: Mapping[str, Any],
+    otherwise: str,
+    note: Notes,
+    *,
+    needed: bool = False,
+    in_order: bool = True,
 ) -> str:
     """The kind of context: `context` (--context); else none if the checkpoint was trained without, else `otherwise`.
 
-    needed: another flag asks for a context, so that a checkpoint that was trained without has one too.
+    needed: another flag asks for a context, so that a checkpoint that was trained without has one too. in_order: the
+    texts are a running text; others have no context by default.
     """
+    if not in_order and not needed and context is None:
+        note("strings are no running text: they are scored without context; --context overrides this")
+        return NONE
     if context is not None:
         return context
     if checkpoint_config.trained_in_context(config) or needed:
@@ -350,7 +368,9 @@ def context_of(
         PronmetricError: the corpus does not have this context.
     """
     otherwise = COMMON if corpus.references else alone
-    kind = choose_context(texts.context, config, otherwise, note, needed=bool(texts.refs or texts.speakers))
+    needed = bool(texts.refs or texts.speakers)
+    kind = choose_context(texts.context, config, otherwise, note, needed=needed, in_order=corpus.in_order)
+    note_order(kind, corpus, note)
     if kind == COMMON and not corpus.references:
         raise PronmetricError(f"{texts.dataset} has no reference, which this context needs; give --context respective")
     several = f"; scores are means over {len(corpus.references)} references" if corpus.averaged_references(kind) else ""
@@ -363,7 +383,8 @@ def context_of(
             + "; intervals and tests take segments as units; "
             + ("give --docids" if texts.translations else f"the files of {texts.dataset} name no documents")
         )
-    note_unread_source(texts.sources, model, note)
+    sources = texts.sources or (corpus.systems[0] if corpus.formats and corpus.has_source else None)
+    note_unread_source(sources, model, note)
     return kind
 
 
@@ -388,6 +409,15 @@ def note_boundaries(kind: str, documents: bool, note: Notes) -> None:
     """Note that a context of lines crosses documents, as far as is known."""
     if kind != NONE and not documents:
         note("no document ids: all lines are one document, so that contexts cross documents; give --docids")
+
+
+def note_order(kind: str, corpus: Corpus, note: Notes) -> None:
+    """Note files whose strings stand in no order that makes a context."""
+    for name in corpus.unordered if kind != NONE else ():
+        note(
+            f"{name}: its references (#:) are missing or not in the order of the program: what stands before a string "
+            "need not be its context"
+        )
 
 
 def previous_lines(size: int) -> str:

@@ -124,8 +124,8 @@ class ScoreFlags(ScoringFlags):
     def check(self) -> None:
         """Refuse also baselines without a reference, and thresholds and texts that --to_mqm does not have."""
         super().check()
-        if self.also is not None and self.texts.dataset is None and self.texts.references is None:
-            raise UsageError("--also needs a reference: give -r" + (" with -t" if self.jsonl else ""))
+        if self.also is not None and self.jsonl is not None:
+            raise UsageError("--also needs a reference: give -r with -t")
         if self.severities.major > self.severities.minor:
             raise UsageError("--mqm-thresholds: expected MINOR MAJOR, the second no greater than the first")
         if self.to_mqm is not None and self.jsonl is not None:
@@ -149,6 +149,8 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
     check_language(baselines, load_language(model))
     kind = context_of(corpus, config, texts, model, note, alone=RESPECTIVE)
     if baselines and not corpus.references:
+        if texts.dataset is None:
+            raise UsageError("--also needs a reference: give -r")
         raise PronmetricError(f"--also needs a reference, and {texts.dataset} has none")
     also = SystemBaselines.of(corpus, baselines) if baselines else None
     scoring = ScoringRun(model, out, note)
@@ -157,7 +159,7 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
     tallies = [SystemTally(name, references) for name in corpus.systems]
     size = scoring.metric.context_size
     apart = scoring.metric.finds_missing and corpus.has_source
-    columns = write.score_columns(references, baselines, apart=apart)
+    columns = write.score_columns(references, baselines, apart=apart, placed=corpus.placed)
     decision = write.decision_entry(choose_decision(None, model, config, sourced=corpus.has_source), TIE_THRESHOLD)
     say = output.Lines(out.to_json, out.to_tsv, out.to_mqm)
     with (
@@ -171,14 +173,17 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
         also_rows = repeat((None,) * len(tallies)) if also is None else also.score_corpus(corpus)
         for number, (scored_row, others) in enumerate(zip(rows, also_rows, strict=False)):
             row = scored_row.row
-            for tally, text, contexts, each, other in zip(
-                tallies, row.texts, scored_row.contexts, scored_row.segments, others, strict=True
+            places = row.places or (None,) * len(tallies)
+            for tally, text, contexts, each, other, place in zip(
+                tallies, row.texts, scored_row.contexts, scored_row.segments, others, places, strict=True
             ):
                 segment = tally.add(each, row.doc)
                 add_errors(tally.name, number, row, text, segment)
                 if out.prints_segments:
                     say(f"{visible(tally.name)}\tSegment {number}\tscore: {format_score(segment.score)}")
                 head = {"system": tally.name, "segment": number, "doc": row.doc}
+                if row.places:
+                    head |= write.place_entry(place)
                 its_texts = write.texts_of(row, text, contexts, references, each)
                 each = each if references else ()
                 write.add_scored(writer, head, its_texts, segment, apart=apart, also=other, each=each)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from pronmetric.cli import flags
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
@@ -15,6 +14,7 @@ from pronmetric.cli.run import (
     choose_context,
     load_config,
     note_boundaries,
+    note_order,
     note_unread_source,
     read_corpus,
     read_records,
@@ -24,6 +24,7 @@ from pronmetric.scoring.alternatives import THRESHOLD, TOP, Tally
 from pronmetric.text import records as records_file
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE, Text
+from pronmetric.text.records import Record
 
 TEXTS = "texts (UTF-8, also gzip)"
 DESCRIPTION = f"""List doubtful pronouns of translations into English, or the language of --model, with alternatives.
@@ -104,7 +105,7 @@ class SuggestFlags(Flags):
         metavar="FILE",
         help="with -t: source; counts if the model has a reader of sources",
     )
-    texts: TextFlags = part(TextFlags, only=())
+    texts: TextFlags = part(TextFlags, TEXTS, only=("systems", "format", "text_key"))
     docids: str | None = flag(group=TEXTS, metavar="FILE", help="with -t: document ids, one on each line, or `blank`")
     speakers: str | None = flag(
         group=TEXTS, metavar="FILE", help="with -t: who says each line; the model reads the names before the lines"
@@ -136,27 +137,31 @@ def run(task: SuggestFlags) -> None:
         config = load_config(model)
         size = config["context_size"]
         otherwise = COMMON if corpus.references else RESPECTIVE
-        kind = choose_context(texts.context, config, otherwise, note, needed=texts.speakers is not None)
+        needed = texts.speakers is not None
+        kind = choose_context(texts.context, config, otherwise, note, needed=needed, in_order=corpus.in_order)
+        note_order(kind, corpus, note)
         records, total = records_file.of_corpus(corpus, kind, size=size), corpus.segments
         note_boundaries(kind, corpus.documents, note)
         note_unread_source(texts.sources, model, note)
         note.detail(f"context: {kind}")
     scoring = ScoringRun(model, task.out, note)
 
-    ids, tally = deque[tuple[Any, str]](), Tally()
+    waiting, tally = deque[Record](), Tally()
 
     def read_texts() -> Iterator[Text]:
         for record in records:
-            ids.append((record.id, record.text.text))
+            waiting.append(record)
             yield record.text
 
     with scoring.progress(total, label="suggest"):
         each = scoring.alternatives(read_texts(), below=listed.below)
         for places in each:
-            identity, text = ids.popleft()
-            print(strict_json.dump({"id": identity, **write.suggestions(text, places, top=listed.top)}))
+            record = waiting.popleft()
+            where = {} if record.place is None else write.place_entry(record.place)
+            suggested = write.suggestions(record.text.text, places, top=listed.top)
+            print(strict_json.dump({"id": record.id, **where, **suggested}))
             tally.add(places)
-            if not ids:  # a batch is finished; pass it on to a reader of the pipe
+            if not waiting:  # a batch is finished; pass it on to a reader of the pipe
                 sys.stdout.flush()
     asked = "pronouns" if listed.below is None else f"pronouns below {listed.below:g}"
     note.detail(f"{tally.pronouns} {asked} in {tally.texts} texts; {tally.better} of them with a better form")

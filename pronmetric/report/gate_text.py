@@ -85,12 +85,18 @@ def _listed(verdict: Verdict, names: Names) -> Iterator[str]:
     yield f"{verdict.found} segment{'s' * (verdict.found > 1)} {what}{worst}:"
     for one in verdict.findings:
         doc = "" if one.doc is None else f" ({visible(one.doc)})"
-        yield f"{visible(names.new)}:{one.number + 1}{doc}: {reason(one, names)}"
+        yield f"{visible(names.new)}:{one.line}{doc}: {_place(one)}{reason(one, names)}"
         if one.context:
             yield f"  context: {visible(one.context)}"
         if one.other is not None:
             yield f"  before:  {visible(one.other)}"
         yield f"  now:     {visible(one.text)}"
+
+
+def _place(finding: Finding) -> str:
+    """Where a text stands in a file that is no list of lines, such as "cue 3, 00:00:01: "."""
+    where = "" if finding.place is None else finding.place.place
+    return f"{visible(where)}: " if where and where != f"line {finding.line}" else ""
 
 
 def reason(finding: Finding, names: Names) -> str:
@@ -147,8 +153,8 @@ def github_commands(verdict: Verdict, names: Names) -> Sequence[str]:
     ]
     for one in verdict.findings:
         file = "".join(_ESCAPES.get(character, character) for character in names.new)
-        said = f"{reason(one, names)}: {visible(one.text)}"
-        lines.append(f"::{level} file={file},line={one.number + 1},title=pronouns::{_escaped(said)}")
+        said = f"{_place(one)}{reason(one, names)}: {visible(one.text)}"
+        lines.append(f"::{level} file={file},line={one.line},title=pronouns::{_escaped(said)}")
     return lines
 
 

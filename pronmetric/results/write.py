@@ -20,12 +20,13 @@ from pronmetric.scoring.bulk import SystemResult
 from pronmetric.scoring.comparison import Decision, PairDecision, PairResult
 from pronmetric.scoring.score import Counts, Gap, PronounScore, Rate, SegmentScore, SystemScore, Unmatched
 from pronmetric.text import strict_json
-from pronmetric.text.corpus import Row
+from pronmetric.text.corpus import Place, Row
 
 FORMAT = 2
 """The version of the JSON of `score` and `compare`; in version 1 `compare` wrote an entry for each segment and pair."""
 _SEGMENT_COLUMNS = ("segment_score", "segment_errors", "segment_preference")
 _APART_COLUMNS = ("segment_wrong", "segment_missing", "segment_gaps")  # where missing pronouns are known
+_PLACE_COLUMNS = ("line", "place")
 _PRONOUN_COLUMNS = ("pronoun", "start", "end", "score")
 COMPARISON_COLUMNS = (
     "a",
@@ -196,10 +197,16 @@ def counts_entry(counts: Counts) -> dict[str, int]:
     }
 
 
-def score_columns(references: Iterable[str], also: Iterable[str], *, apart: bool = False) -> tuple[str, ...]:
-    """The columns of the table, with those of several references and of baselines; `apart` as for `add_scored`."""
+def score_columns(
+    references: Iterable[str], also: Iterable[str], *, apart: bool = False, placed: bool = False
+) -> tuple[str, ...]:
+    """The columns of the table, with those of several references and of baselines; `apart` as for `add_scored`.
+
+    placed: the texts have places, which are no lines of a list.
+    """
     with_each = (f"score with {name}" for name in references)
-    return ("system", "segment", "doc", *_segment_columns(apart), *_PRONOUN_COLUMNS, *with_each, *also)
+    where = _PLACE_COLUMNS if placed else ()
+    return ("system", "segment", "doc", *where, *_segment_columns(apart), *_PRONOUN_COLUMNS, *with_each, *also)
 
 
 def record_columns(*, apart: bool = False) -> tuple[str, ...]:
@@ -278,10 +285,19 @@ def system_entry(result: SystemResult, *, also: Mapping[str, Any] | None = None)
     return entry if also is None else {**entry, "also": also}
 
 
-def comparison_columns(references: Iterable[str], *, apart: bool = False) -> tuple[str, ...]:
-    """The columns of the table, with those of several references; `apart` as for `add_compared`."""
+def place_entry(place: Place | None) -> dict[str, Any]:
+    """Where a text stands in its file, in JSON; nulls for a line of a list."""
+    return dict.fromkeys(_PLACE_COLUMNS) if place is None else place._asdict()
+
+
+def comparison_columns(references: Iterable[str], *, apart: bool = False, placed: bool = False) -> tuple[str, ...]:
+    """The columns of the table, with those of several references; the rest as for `score_columns`.
+
+    The places are those of the texts of both systems.
+    """
+    where = tuple(f"{side}_{column}" for side in "ab" for column in _PLACE_COLUMNS) if placed else ()
     numbers = (f"{side}_{kind}" for side in "ab" for kind in ("wrong", "missing")) if apart else ()
-    return (*COMPARISON_COLUMNS, *numbers, *(f"difference with {name}" for name in references))
+    return (*COMPARISON_COLUMNS, *where, *numbers, *(f"difference with {name}" for name in references))
 
 
 def add_compared(
@@ -300,7 +316,10 @@ def segment_content(number: int, row: Row, pairs: Sequence[PairDecision]) -> dic
         **_speaker(row),
         "source": row.source,
         "reference": row.reference,
-        "outputs": [{"text": text, **segment_entry(one)} for text, one in zip(row.texts, scored, strict=True)],
+        "outputs": [
+            {**where, "text": text, **segment_entry(one)}
+            for where, text, one in zip(_places_of(row), row.texts, scored, strict=True)
+        ],
         "pairs": [_pair(pair, scored[pair.a], scored[pair.b]) for pair in pairs],
     }
     if names := list(pairs[0].by_reference):
@@ -308,6 +327,11 @@ def segment_content(number: int, row: Row, pairs: Sequence[PairDecision]) -> dic
             {"reference": name, "text": text} for name, text in zip(names, row.references, strict=True)
         ]
     return content
+
+
+def _places_of(row: Row) -> list[dict[str, Any]]:
+    """Where each text of a row stands, in JSON; nothing where all are lines of lists."""
+    return [place_entry(place) for place in row.places] or [{}] * len(row.texts)
 
 
 def _speaker(row: Row) -> dict[str, str]:
@@ -344,11 +368,12 @@ def _cells(number: int, row: Row, pair: PairDecision, by: str, apart: bool) -> t
     cells = (*pair.names, number, row.doc, decision.better, decision.difference, by)
     scores = decision.a.score, decision.b.score
     decided = list_pronouns(decision.a_decided), list_pronouns(decision.b_decided)
+    where = tuple(value for side in (pair.a, pair.b) for value in _places_of(row)[side].values())
     numbers: tuple[float | None, ...] = ()
     if apart:
         both = decision.a, decision.b
         numbers = tuple(n for one in both for n in (None if one.missing is None else one.wrong, one.missing))
-    return (*cells, *scores, *decided, *numbers, *(one.difference for one in pair.by_reference.values()))
+    return (*cells, *scores, *decided, *where, *numbers, *(one.difference for one in pair.by_reference.values()))
 
 
 def list_pronouns(pronouns: Sequence[PronounScore]) -> str:

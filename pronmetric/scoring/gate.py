@@ -17,7 +17,7 @@ from pronmetric.scoring.bulk import score_rows
 from pronmetric.scoring.comparison import B, PairwiseComparison, average, score_pairs
 from pronmetric.scoring.score import Gap, PronounScore, SegmentScore, SystemScore, Tally
 from pronmetric.text.context import Text
-from pronmetric.text.corpus import Corpus, Row
+from pronmetric.text.corpus import Corpus, Place, Row
 
 MIN_SCORE, MAX_ERRORS, NO_WORSE, MAX_REFUSALS = "min_score", "max_errors", "no_worse", "max_refusals"
 ALPHA = 0.05
@@ -77,7 +77,7 @@ class Finding(NamedTuple):
     value: its difference to the baseline's, or its lowest probability of being right, of a pronoun or a gap; lower is
     worse. pronouns: those that decided, or the doubtful ones. other, other_pronouns: the baseline's text, and those of
     its pronouns that decided. gaps, other_gaps: where a pronoun is likely missing; with a baseline only if the errors
-    decide.
+    decide. place: where the text stands in a file that is no list of lines.
     """
 
     number: int
@@ -91,6 +91,12 @@ class Finding(NamedTuple):
     gaps: tuple[Gap, ...] = ()
     other_gaps: tuple[Gap, ...] = ()
     no_translation: str | None = None
+    place: Place | None = None
+
+    @property
+    def line(self) -> int:
+        """The line of the text in its file, from 1."""
+        return self.number + 1 if self.place is None else self.place.line
 
 
 class Verdict(NamedTuple):
@@ -131,20 +137,22 @@ class Gate:
             if doubtful or gaps or why:
                 least = min([*(p.score for p in doubtful), *(1 - gap.probability for gap in gaps), 1.0])
                 value = -inf if why else least
-                self._keep(Finding(number, row.doc, context, row.texts[0], value, doubtful, None, (), gaps, (), why))
+                found = Finding(number, row.doc, context, row.texts[0], value, doubtful, None, (), gaps, (), why)
+                self._keep(found, row)
             return
         decision = self._compared.add(new, old, row.doc)
         if new.no_translation is not None:
             refused = Finding(number, row.doc, context, row.texts[0], -inf, (), row.texts[1], ())
-            self._keep(refused._replace(no_translation=new.no_translation))
+            self._keep(refused._replace(no_translation=new.no_translation), row)
         elif decision.better == B and decision.difference is not None:
             given = number, row.doc, context, row.texts[0], decision.difference
             by_gaps = self._limits.by == ERRORS
             sides = (_doubtful(new.gaps), _doubtful(old.gaps)) if by_gaps else ((), ())
-            self._keep(Finding(*given, decision.a_decided, row.texts[1], decision.b_decided, *sides))
+            self._keep(Finding(*given, decision.a_decided, row.texts[1], decision.b_decided, *sides), row)
 
-    def _keep(self, finding: Finding) -> None:
+    def _keep(self, finding: Finding, row: Row) -> None:
         self._found += 1
+        finding = finding._replace(place=row.places[0] if row.places else None)
         heapq.heappush(self._heap, (-finding.value, -next(self._order), finding))
         if len(self._heap) > self._worst:
             heapq.heappop(self._heap)

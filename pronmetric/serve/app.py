@@ -22,6 +22,7 @@ except ImportError:
 
 from pronmetric.serve import interface, page
 from pronmetric.serve.batches import Busy
+from pronmetric.serve.given_file import read_file
 from pronmetric.serve.requests import (
     CLOSE,
     RateLimit,
@@ -109,9 +110,15 @@ def make_app(
     async def health() -> interface.Health:
         return interface.Health(**service.health())
 
-    def add(path: str, asked: type[Asked], answer: type[BaseModel], work: Callable[[Asked], Awaitable[object]]) -> None:
+    def add(
+        path: str,
+        asked: type[Asked],
+        answer: type[BaseModel],
+        work: Callable[[Asked], Awaitable[object]],
+        most: int = interface.BODY,
+    ) -> None:
         async def respond(request: Request) -> Response:
-            body = await read_body(request, asked, most=interface.BODY)
+            body = await read_body(request, asked, most=most)
             try:
                 return JSONResponse(await _unless_gone(request, work(body)))
             except asyncio.CancelledError:  # the server stops
@@ -131,6 +138,7 @@ def make_app(
     add("/compare", interface.AskedToCompare, interface.Compared, service.compare)
     add("/suggest", interface.AskedToSuggest, interface.SuggestedRecords, service.suggest)
     add("/attention", interface.Asked, interface.AttendedRecords, service.attend)
+    add("/texts", interface.AskedToRead, interface.ReadFile, read_file, interface.FILE)
     return app
 
 

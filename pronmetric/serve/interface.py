@@ -17,6 +17,8 @@ RECORDS = 256
 """The most records of a request."""
 BODY = 2**20
 """The largest body of a request, in bytes."""
+FILE = 4 * BODY
+"""The largest body with the text of a file."""
 
 _SENTENCES = {"type": "array", "items": {"type": "string"}}
 Record = Annotated[
@@ -78,6 +80,18 @@ class AskedToCompare(BaseModel):
         None, description="what decides; null is the checkpoint's own", json_schema_extra={"enum": [*DECISIONS, None]}
     )
     tie: float = Field(TIE_THRESHOLD, ge=0, allow_inf_nan=False, description="up to this difference it is a tie")
+
+
+class AskedToRead(BaseModel):
+    """The text of a file, and its name, whose suffix may tell the format."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={"example": {"name": "a.srt", "text": "1\n00:00:01,000 --> 00:00:02,000\nShe left.\n"}},
+    )
+    name: str = Field(max_length=1000)
+    text: str
 
 
 class Source(BaseModel):
@@ -226,6 +240,28 @@ class AttendedRecords(BaseModel):
     model_config = ConfigDict(extra="forbid")
     records: list[Attended]
     signature: str
+
+
+class Place(BaseModel):
+    """Where a text stands in its file: its first line, from 1, and the place in the words of the format."""
+
+    model_config = ConfigDict(extra="forbid")
+    line: int
+    place: str
+
+
+class ReadFile(BaseModel):
+    """The texts of a file, in order, and the sources that it has, "" where one has none.
+
+    places: where they stand; empty for plain lines. notes: what was left out, and what the page does not use.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+    format: str
+    texts: list[str]
+    sources: list[str] | None
+    places: list[Place]
+    notes: list[str]
 
 
 class Health(BaseModel):

@@ -149,21 +149,29 @@ function later() {
 
 // ---- files
 
+// Puts the texts of a file into a field, whatever its format, and gives what is to be told of it.
 async function load(field, file) {
   if (file.size > LARGEST_FILE) throw new Error(`${file.name} is larger than 2 MB: use pronmetric score or compare.`);
+  let text;
   try {
-    $(field).value = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+    text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
   } catch {
     throw new Error(`${file.name} is not text in UTF-8.`);
   }
+  const read = await ask("texts", { name: file.name, text }, new AbortController().signal);
+  $(field).value = (field === "source" && read.sources || read.texts).join("\n");
+  if (field === "first" && read.sources) $("source").value = read.sources.join("\n");
+  return read.notes;
 }
 
 // Loads files: the first into `field`, a second one dropped on a translation into the second translation.
 async function take(field, given) {
   const targets = [field, ...(field === "first" ? ["second"] : [])];
   try {
-    for (const [k, file] of [...given].slice(0, targets.length).entries()) await load(targets[k], file);
+    const notes = [];
+    for (const [k, file] of [...given].slice(0, targets.length).entries()) notes.push(...await load(targets[k], file));
     await check();
+    if (notes.length) warn([$("warning").textContent, ...notes].filter(Boolean).join(" "));
   } catch (error) {
     warn(error.message);
   }

@@ -9,22 +9,25 @@ from itertools import islice
 
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.text import corpus, numbers
-from pronmetric.text.corpus import TextFile
+from pronmetric.text.corpus import Corpus, TextFile
+from pronmetric.text.files.columns import Role
+from pronmetric.text.files.door import Reading
 
 Candidates = Sequence[tuple[str, ...]]
 """The candidates of each line."""
 
 
-def read_parallel(names: Sequence[str], note: Callable[[str], None]) -> Candidates:
-    """The candidates in line-parallel files, one candidate of each line in each file.
+def read_parallel(names: Sequence[str], note: Callable[[str], None], reading: Reading | None = None) -> Corpus:
+    """The candidates in parallel files, one candidate of each line in each file; see `corpus.read`.
 
     Raises:
-        PronmetricError: only one file.
+        PronmetricError: only one file, with one system.
         InputError: files of different lengths, or not readable as text.
     """
-    if len(names) < 2:
+    found = corpus.read(names, note, reading=reading)
+    if len(found.systems) < 2:
         raise PronmetricError(f"expected two or more files of candidates, got only {names[0]}")
-    return [row.texts for row in corpus.read(names, note).rows()]
+    return found
 
 
 def read_nbest(name: str, size: int | None) -> Candidates:
@@ -33,7 +36,10 @@ def read_nbest(name: str, size: int | None) -> Candidates:
     Raises:
         InputError: empty, a number of lines that is not a multiple of `size`, or not in the format of Moses.
     """
-    lines = list(TextFile(name))
+    file = TextFile(name, Role.TRANSLATION)
+    if file.units is not None:
+        raise InputError(f"is {file.units.format}; expected an n-best list, which has plain lines", file=name)
+    lines = list(file)
     if not lines:
         raise InputError("is empty; expected the candidates of each line", file=name)
     if size is None:
@@ -92,13 +98,13 @@ def _numbers(name: str, size: int) -> list[float]:
     return values
 
 
-def line_parallel(name: str, size: int) -> TextFile:
-    """A text file of `size` lines.
+def line_parallel(name: str, size: int, role: Role | None = None, reading: Reading | None = None) -> TextFile:
+    """A text file of `size` lines, or of as many texts if it has a role; see `TextFile`.
 
     Raises:
         InputError: another number of lines.
     """
-    file = TextFile(name)
+    file = TextFile(name, role, reading)
     found = sum(1 for _ in file)
     if found != size:
         raise InputError(f"expected {size} lines, one for each line or candidate, got {found}", file=name)

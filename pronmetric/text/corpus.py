@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +13,10 @@ from pronmetric.text import resegment as resegmentation
 from pronmetric.text import streams
 from pronmetric.text.columns import values_of
 from pronmetric.text.context import COMMON, NONE, History, Source, SourceHistory, check_speaker
+from pronmetric.text.files import door
+from pronmetric.text.files.columns import Role
+from pronmetric.text.files.door import Reading
+from pronmetric.text.files.unit import FileTexts
 from pronmetric.text.lines import check_segment, decode_lines, open_bytes
 
 _FEWEST_LINES, _MOST_DOCUMENTS, _FEWEST_WORDS = 10, 0.9, 4  # of a file of document ids that is noted; of an id in words
@@ -20,11 +24,18 @@ BLANK = "blank"
 """In place of a file of document ids: blank lines end documents."""
 
 
+class Place(NamedTuple):
+    """Where a text stands in a file that is no list of lines: its first line, and its place in the format's words."""
+
+    line: int
+    place: str
+
+
 class Row(NamedTuple):
     """One segment of all systems. doc, source: None if not given. references: in the order of the corpus's names.
 
     evidence: the source with its previous sentences, in rows of `Corpus.in_context`. speaker: who says it, "" if
-    unknown, None if speakers are not given.
+    unknown, None if speakers are not given. places: of the texts, None for a line; empty where all are lines.
     """
 
     texts: tuple[str, ...]
@@ -33,6 +44,7 @@ class Row(NamedTuple):
     references: tuple[str, ...]
     evidence: Source | None = None
     speaker: str | None = None
+    places: tuple[Place | None, ...] = ()
 
     @property
     def reference(self) -> str | None:
@@ -46,6 +58,8 @@ class Corpus:
 
     documents: whether rows have document ids. references: the names of their references.
     source_language: the code of the sources' language, None if unknown. resegmented: segments are aligned sentences.
+    formats: of the files that are no lists of lines. in_order: whether the rows are a running text, whose earlier rows
+    are the context of later ones. unordered: the files whose strings do not stand in the order of the program either.
     """
 
     systems: tuple[str, ...]
@@ -55,6 +69,14 @@ class Corpus:
     rows: Callable[[], Iterator[Row]]
     source_language: str | None = None
     resegmented: bool = False
+    formats: Mapping[str, str] = field(default_factory=dict)
+    in_order: bool = True
+    unordered: tuple[str, ...] = ()
+
+    @property
+    def placed(self) -> bool:
+        """Whether its rows have places."""
+        return any(row.places for row in islice(self.rows(), 1))
 
     @property
     def has_source(self) -> bool:
@@ -95,21 +117,32 @@ class Corpus:
 class TextFile:
     """The lines of a text file, read again each time; input that can be read only once (a pipe, "-") is kept.
 
-    whole: lines may be longer than segments.
+    role: what its texts are; the file may then have another format, see `text.files`, whose texts (`units`) take the
+    place of the lines. whole: lines may be longer than segments.
     """
 
-    def __init__(self, path: str, *, whole: bool = False) -> None:
+    def __init__(
+        self, path: str, role: Role | None = None, reading: Reading | None = None, *, whole: bool = False
+    ) -> None:
         self._whole = whole
         self.path = streams.STDIN if path == "-" else path
         self._kept: list[str] | None = None
+        self.units: FileTexts | None = None
         if path == "-":
             self._kept = list(decode_lines(streams.stdin(), file=self.path))
         elif Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
             with open(path, "rb") as stream:
                 self._kept = list(decode_lines(stream, file=path))
+        elif role is not None:
+            self.units = door.read(path, role, reading)
+        if role is not None and self._kept is not None:
+            door.refuse_stream(self._kept, self.path, reading)
 
     def __iter__(self) -> Iterator[str]:
-        """The lines, without their ends."""
+        """The texts, or the lines without their ends."""
+        if self.units is not None:
+            yield from (unit.text for unit in self.units.units)
+            return
         for number, text in enumerate(self._stream() if self._kept is None else self._kept, start=1):
             yield text if self._whole else check_segment(text, file=self.path, line=number)
 
@@ -127,9 +160,11 @@ def read(
     docids: str | None = None,
     speakers: str | None = None,
     resegment: bool = False,
+    reading: Reading | None = None,
 ) -> Corpus:
-    """The corpus of line-parallel files; every line is read once here, so that bad input is refused before scoring.
+    """The corpus of parallel files; every text is read once here, so that bad input is refused before scoring.
 
+    reading: how files of texts are read that are, or may be, no lists of lines.
     resegment: lines are cut into sentences, and these aligned with those of the first reference, else of the source,
     else of the first system; see `text.resegment`. docids: the file with the document of each line, with `resegment` of
     that text, or `BLANK`: lines that are blank in all files end documents.
@@ -147,80 +182,101 @@ def read(
     spoken = None if speakers is None else TextFile(speakers)
     if resegment and docids == BLANK:
         raise PronmetricError("`resegment=True` makes other segments than lines: give a file of ids as `docids`")
-    named = None if docids == BLANK else docids
-    names = [*systems, *references, *(name for name in (source, named) if name is not None)]
-    files = {name: TextFile(name, whole=resegment) for name in dict.fromkeys(names)}
-    lengths = {name: sum(1 for _ in file) for name, file in files.items()}
-    for name, length in lengths.items():
+    opened: dict[tuple[str, Role | None], TextFile] = {}
+
+    def opening(name: str, role: Role | None) -> TextFile:
+        key = name, None if name == "-" else role  # stdin is read once
+        if key not in opened:
+            opened[key] = TextFile(name, role, reading, whole=resegment)
+        return opened[key]
+
+    outputs = [opening(name, Role.TRANSLATION) for name in systems]
+    others = [opening(name, Role.REFERENCE) for name in references]
+    original = None if source is None else opening(source, Role.SOURCE)
+    ids = None if docids is None or docids == BLANK else opening(docids, None)
+    files = [*outputs, *others, *(file for file in (original, ids) if file is not None)]
+    lengths = {}
+    for file in files:
+        length = lengths[file.path] = sum(1 for _ in file)
         if not length:
-            raise InputError("is empty; expected one segment per line", file=files[name].path)
-        if length == 1 and "\r" in next(iter(files[name])).strip("\r"):
-            note(f"{files[name].path}: one segment, as lines end at \\n alone; its carriage returns (\\r) end none")
-    if named is not None:
-        check_docids(files[named], note)
+            raise InputError("is empty; expected one segment per line", file=file.path)
+        if length == 1 and file.units is None and "\r" in next(iter(file)).strip("\r"):
+            note(f"{file.path}: one segment, as lines end at \\n alone; its carriage returns (\\r) end none")
+    if any(file.units is not None for file in files):
+        from pronmetric.text import unit_corpus  # which builds on this module
+
+        if resegment:
+            raise PronmetricError("`resegment=True` is for plain lines: files of other formats have their own segments")
+        if docids == BLANK:
+            raise PronmetricError("blank lines end documents (`docids`) in plain lines alone")
+        return unit_corpus.of_files(outputs, others, original, ids, spoken, note, reading or Reading())
+    for name in ("systems", "text_key"):
+        if reading is not None and getattr(reading, name) is not None:
+            raise PronmetricError(f"`{name}=` is of tables and JSON Lines; {outputs[0].path} has plain lines")
+    if ids is not None:
+        check_docids(ids, note)
     if resegment:
-        columns = {name: files[name] for name in names if name != named}
-        docs = None if named is None else files[named]
-        return _resegmented(systems, references, source, columns, docs, note)
+        return _resegmented(outputs, others, original, ids, note, names=(systems, references))
     if len(set(lengths.values())) > 1:
-        lengths_text = ", ".join(f"{files[name].path} has {length}" for name, length in lengths.items())
+        lengths_text = ", ".join(f"{path} has {length}" for path, length in lengths.items())
         cure = "; where sentences were merged or split, `score` and `compare` align them with `resegment=True`"
-        differ = len({length for name, length in lengths.items() if name != named}) > 1
+        differ = len({length for path, length in lengths.items() if ids is None or path != ids.path}) > 1
         raise PronmetricError(
             f"expected line-parallel files, got different numbers of lines: {lengths_text}{cure if differ else ''}"
         )
-    of_blank = None
-    if docids == BLANK:
-        of_blank = blank_docids((files[name] for name in dict.fromkeys(names)), note)
+    of_blank = blank_docids(files, note) if docids == BLANK else None
     if spoken is not None:
-        read_speakers(spoken, lengths[systems[0]], files[systems[0]].path, note)
+        read_speakers(spoken, lengths[outputs[0].path], outputs[0].path, note)
 
-    def column(name: str | None) -> Iterable[str | None]:
-        return repeat(None) if name is None else files[name]
+    def column(file: TextFile | None) -> Iterable[str | None]:
+        return repeat(None) if file is None else file
 
     def rows() -> Iterator[Row]:
-        side_by_side = zip(*(files[name] for name in (*systems, *references)), strict=True)
+        side_by_side = zip(*outputs, *others, strict=True)
         by_line = repeat(None) if spoken is None else map(check_speaker, spoken)
-        documents = column(named) if of_blank is None else of_blank
-        for texts, doc, src, speaker in zip(side_by_side, documents, column(source), by_line, strict=False):
+        documents = column(ids) if of_blank is None else of_blank
+        for texts, doc, src, speaker in zip(side_by_side, documents, column(original), by_line, strict=False):
             yield Row(texts[: len(systems)], doc, src, texts[len(systems) :], speaker=speaker)
 
-    return Corpus(tuple(systems), lengths[systems[0]], docids is not None, tuple(references), rows)
+    return Corpus(tuple(systems), lengths[outputs[0].path], docids is not None, tuple(references), rows)
 
 
 def _resegmented(
-    systems: Sequence[str],
-    references: Sequence[str],
-    source: str | None,
-    columns: Mapping[str, TextFile],
+    outputs: Sequence[TextFile],
+    references: Sequence[TextFile],
+    source: TextFile | None,
     docs: TextFile | None,
     note: Callable[[str], None],
+    *,
+    names: tuple[Sequence[str], Sequence[str]],
 ) -> Corpus:
-    """The corpus of aligned sentences; how they were aligned is noted.
+    """The corpus of aligned sentences; how they were aligned is noted. names: of the systems and the references.
 
     Raises:
         PronmetricError: other documents than those of the first reference, source or system.
         InputError: a segment above the limit of characters.
     """
-    first = next(iter((*references, *((source,) if source else ()), *systems)))
-    order = [first, *(name for name in columns if name != first)]
-    texts, by_line = [list(columns[name]) for name in order], None if docs is None else list(docs)
+    originals = [] if source is None else [source]
+    order = list(dict.fromkeys([*references, *originals, *outputs]))
+    first, by_line = order[0], None if docs is None else list(docs)
+    texts = [list(file) for file in order]
     if by_line is not None and len(by_line) != len(texts[0]):
         raise PronmetricError(
-            f"with `resegment=True` documents are those of the lines of {columns[first].path}: expected "
-            f"{len(texts[0])} lines in `docids`, got {len(by_line)}"
+            f"with `resegment=True` documents are those of the lines of {first.path}: expected {len(texts[0])} lines "
+            f"in `docids`, got {len(by_line)}"
         )
     found, alignments = resegmentation.resegment(texts, by_line)
-    for name, alignment in zip(order[1:], alignments, strict=True):
-        note(alignment.note(columns[name].path, columns[first].path))
-    place = {name: number for number, name in enumerate(order)}
+    for file, alignment in zip(order[1:], alignments, strict=True):
+        note(alignment.note(file.path, first.path))
+    place = {file: number for number, file in enumerate(order)}
     rows = []
     for number, (each, doc) in enumerate(found, start=1):
-        for name in order:
-            check_segment(each[place[name]], file=f"segment {number} of {columns[name].path}")
-        given = [tuple(each[place[name]] for name in names) for names in (systems, references)]
+        for file in order:
+            check_segment(each[place[file]], file=f"segment {number} of {file.path}")
+        given = [tuple(each[place[file]] for file in some) for some in (outputs, references)]
         rows.append(Row(given[0], doc, None if source is None else each[place[source]], given[1]))
-    return Corpus(tuple(systems), len(rows), docs is not None, tuple(references), lambda: iter(rows), resegmented=True)
+    named = [tuple(given) for given in names]
+    return Corpus(named[0], len(rows), docs is not None, named[1], lambda: iter(rows), resegmented=True)
 
 
 def of_lines(

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from pronmetric.errors import InputError
 from pronmetric.text import streams, strict_json
 from pronmetric.text.context import Text, text_of
-from pronmetric.text.corpus import Corpus
+from pronmetric.text.corpus import Corpus, Place
 from pronmetric.text.entry import Entry, parse
 from pronmetric.text.lines import decode_lines, iter_lines
 
@@ -22,11 +22,12 @@ AHEAD = 4096
 
 
 class Record(NamedTuple):
-    """One line of --jsonl. doc: its document, None if unknown."""
+    """One line of --jsonl, or a text of a file. doc: its document, None if unknown. place: in a file of units."""
 
     id: Any
     text: Text
     doc: str | None = None
+    place: Place | None = None
 
 
 def read(
@@ -55,7 +56,8 @@ def read(
 def of_corpus(corpus: Corpus, kind: str, *, size: int) -> Iterator[Record]:
     """The lines of the first system as records, each in its context of this kind; see `Corpus.in_context`."""
     for line, (row, contexts) in enumerate(corpus.in_context(kind, size=size)):
-        yield Record(line, Text(contexts[0][0], row.texts[0], row.evidence, row.speaker))
+        text = Text(contexts[0][0], row.texts[0], row.evidence, row.speaker)
+        yield Record(line, text, place=row.places[0] if row.places else None)
 
 
 def record_of(

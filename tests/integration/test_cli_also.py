@@ -171,7 +171,6 @@ def test_wmt_test_sets(run: Run, fails: Callable[..., str], wmt_sample: Path, mo
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["score", "-t", "x", "--also", "apt"], "--also needs a reference: give -r"),
         (["score", "--jsonl", "x", "--also", "apt"], "give -r with -t"),
         (["score", "-t", "x", "-r", "y", "--also", "apt,meteor"], "expected some of apt, autoprf, bleu, chrf, exact"),
         (["score", "-t", "x", "-r", "y", "--also", ""], "got ''"),

@@ -16,10 +16,12 @@ SCORING = """
 -r ref
 --jsonl - -r ref
 --jsonl - --context common
--t a --context common
 -t a --context both
 -t a --wmt-dir folder
--t a --systems x
+--jsonl - --systems x
+-d wmt22:de-en --wmt-dir folder --format csv
+--jsonl - --text-key mt
+-t a --format docx
 -d wmt22:de-en
 -d wmt22 --wmt-dir folder
 -t a --batch_size 0
@@ -105,7 +107,7 @@ suggest --jsonl a --docids ref
 suggest --jsonl a --speakers who
 suggest --jsonl a --context respective
 suggest --jsonl a --context common
-suggest -t a --context common
+suggest -t a --format docx
 suggest --jsonl a --all --threshold 0.5
 suggest --jsonl a --threshold 1.5
 suggest --jsonl a --threshold nan
@@ -131,3 +133,25 @@ def test_wrong_flags_exit_2(
     assert end.value.code == 2
     out, err = capsys.readouterr()
     assert out == "" and f"pronmetric {line.split()[0]}: error: " in err
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("score -t a --context common", "--context common needs a reference: give -r"),
+        ("compare -t a a --context common", "--context common needs a reference: give -r"),
+        ("suggest -t a --context common", "--context common needs a reference: give -r"),
+        ("score -t a --source-lang de", "--source-lang needs the source: give -s"),
+        ("score -t a --also apt", "--also needs a reference: give -r"),
+    ],
+)
+def test_flags_for_what_the_texts_do_not_have_exit_2(
+    line: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file may have sources and references itself, which only reading it tells."""
+    monkeypatch.chdir(tmp_path)
+    Path("a").write_text("She left.\n", encoding="utf-8")
+    with pytest.raises(SystemExit) as end:
+        main(shlex.split(line))
+    out, err = capsys.readouterr()
+    assert end.value.code == 2 and out == "" and said in err

@@ -209,4 +209,5 @@ def _trainer(options: Options, *, progress: bool) -> Trainer:
         save_every=SAVE_EVERY,
         patience=0,
         progress=progress,
+        logger=["CSVLogger", "TensorBoardLogger"],
     )

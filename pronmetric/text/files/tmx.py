@@ -56,7 +56,7 @@ def read(path: Path, *, target: str | None = None) -> FileTexts:
         ours = [variant for variant in each.variants if variant.language in wanted]
         if len({variant.language for variant in ours}) > 1:
             both = " and ".join(dict.fromkeys(variant.language for variant in ours))
-            raise InputError(f"a unit with {both}: name one of them as `target=`", file=path, line=each.line)
+            raise InputError(f"a unit with {both}: name one of them as `text_key=`", file=path, line=each.line)
         written = [variant for variant in ours if variant.text]
         if not written:
             left_out["no text in the target language"] += 1
@@ -110,7 +110,7 @@ def _targets(path: Path, memory: list[_TextUnit], target: str | None) -> list[st
     others = [language for language in languages if not any(_same(language, source) for source in sources)]
     if memory and (len(languages) != 2 or len(others) != 1):
         said = ", ".join(sorted(filter(None, sources))) or "none"
-        message = f"languages: {listed}; source language: {said}; name the one to be scored as `target=`"
+        message = f"languages: {listed}; source language: {said}; name the one to be scored as `text_key=`"
         raise InputError(message, file=path)
     return others
 

@@ -31,6 +31,7 @@ BODIES = {
     "/suggest": {"records": [RECORD], "threshold": None, "top": 2},
     "/attention": {"records": [RECORD]},
     "/compare": PAIR,
+    "/texts": {"name": "a.txt", "text": "She left.\n"},
 }
 
 
@@ -349,3 +350,33 @@ def test_an_unbounded_head_scores_and_says_why_it_suggests_nothing(tiny_checkpoi
     reply = client.post("/suggest", json=BODIES["/suggest"])
     assert reply.status_code == 422 and "alternatives need probabilities" in reply.json()["detail"]
     assert facts(client)["doubtful"] is None
+
+
+def test_a_file_is_read_as_on_the_command_line(client: TestClient, tmp_path: Path) -> None:
+    def read(name: str, text: str) -> dict[str, Any]:
+        reply = client.post("/texts", json={"name": name, "text": text})
+        assert reply.status_code == 200
+        interface.ReadFile.model_validate(reply.json())
+        found: dict[str, Any] = reply.json()
+        return found
+
+    plain = read("a.txt", "She left.\r\n\r\nIt is late.")
+    assert plain == {
+        "format": "lines",
+        "texts": ["She left.", "", "It is late."],
+        "sources": None,
+        "places": [],
+        "notes": [],
+    }
+    strings = 'msgid "Sie ging."\nmsgstr "She left."\n\nmsgid "Er kam."\nmsgstr ""\n'
+    found = read("../../etc/a.po", strings)
+    assert (found["texts"], found["sources"], found["places"]) == (
+        ["She left."],
+        ["Sie ging."],
+        [{"line": 2, "place": "line 2"}],
+    )
+    assert "a.po: left out: 1 untranslated" in found["notes"] and "no running text" in found["notes"][-1]
+    reply = client.post("/texts", json={"name": "a.html", "text": "<html>"})
+    assert reply.status_code == 422 and reply.json()["detail"].startswith("a.html: is an HTML page, which is not read")
+    assert client.post("/texts", json={"name": "a", "text": ""}).status_code == 422
+    assert client.post("/texts", json={"name": "a", "text": "x" * interface.FILE}).status_code == 413

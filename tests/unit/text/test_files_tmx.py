@@ -75,9 +75,9 @@ def test_codes_are_no_text(tmp_path: Path) -> None:
         (
             [{"de": "Sie", "fr": "Elle", "en": "She"}],
             {},
-            r"languages: de, en, fr; source language: de; name .*`target=`",
+            r"languages: de, en, fr; source language: de; name .*`text_key=`",
         ),
-        ([{"de": "Sie", "en": "She"}], {"srclang": "*all*"}, r"source language: \*all\*; name .*`target=`"),
+        ([{"de": "Sie", "en": "She"}], {"srclang": "*all*"}, r"source language: \*all\*; name .*`text_key=`"),
         ([{"de": "Sie", "en": "She"}], {"srclang": "fr"}, r"languages: de, en; source language: fr; name"),
         ([{"de": "Sie"}], {}, r"languages: de; source language: de"),
         ([{"de": "Sie", "en": "She"}], {"target": "fr"}, r"no text in the language fr; the file has de, en"),
