@@ -176,8 +176,6 @@ def test_dropped_files_fill_the_fields(browser: Browser, opened: str) -> None:
     until(lambda: browser.run(FIELD.format("first")) == "She left.\n")
     assert browser.run(FIELD.format("source")) == "Sie ging.\n"
     until(lambda: "a.po: left out: 1 untranslated" in browser.run(WARNING))
-    browser.run(f"({drop})({json.dumps([['a.html', list(b'<html>')]])})")
-    until(lambda: browser.run(WARNING).startswith("a.html: is an HTML page, which is not read"))
 
 
 @pytest.mark.parametrize("dark", [False, True])
