@@ -159,8 +159,9 @@ async function load(field, file) {
     throw new Error(`${file.name} is not text in UTF-8.`);
   }
   const read = await ask("texts", { name: file.name, text }, new AbortController().signal);
-  $(field).value = (field === "source" && read.sources || read.texts).join("\n");
-  if (field === "first" && read.sources) $("source").value = read.sources.join("\n");
+  const put = (name, given) => { $(name).value = given.map((line) => `${line}\n`).join(""); };
+  put(field, field === "source" && read.sources || read.texts);
+  if (field === "first" && read.sources) put("source", read.sources);
   return read.notes;
 }
 

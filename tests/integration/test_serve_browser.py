@@ -171,6 +171,11 @@ def test_dropped_files_fill_the_fields(browser: Browser, opened: str) -> None:
     until(lambda: "pronouns" in browser.run(SUMMARY))
     browser.run(f"({drop})({json.dumps([['c.txt', [0xFF, 0xFE]]])})")
     until(lambda: browser.run(WARNING) == "c.txt is not text in UTF-8.")
+    strings = 'msgid "Sie ging."\nmsgstr "She left."\n\nmsgid "Er kam."\nmsgstr ""\n'
+    browser.run(f"({drop})({json.dumps([['a.po', list(strings.encode())]])})")
+    until(lambda: browser.run(FIELD.format("first")) == "She left.\n")
+    assert browser.run(FIELD.format("source")) == "Sie ging.\n"
+    until(lambda: "a.po: left out: 1 untranslated" in browser.run(WARNING))
 
 
 @pytest.mark.parametrize("dark", [False, True])
