@@ -22,7 +22,7 @@ def test_each_line_a_document_of_its_own(tmp_path: Path) -> None:
     said = (
         "10 documents for 10 lines, so that hardly any line has a context: give a file with the document of each line"
     )
-    assert notes(tmp_path, [str(k) for k in range(10)]) == [f"{said} line"]
+    assert notes(tmp_path, [str(k) for k in range(10)]) == [said]
 
 
 def test_sentences(tmp_path: Path) -> None:
