@@ -21,7 +21,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 LOCK_INSTALL := $(if $(LOCKED),$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements.lock)
 TOOLS := .tools-venv
 UV_COMPILE := $(TOOLS)/bin/uv pip compile pyproject.toml --quiet -c constraints.txt --python-version 3.11.7 \
-	--python-platform x86_64-manylinux_2_28 --no-annotate --no-header
+	--python-platform x86_64-manylinux_2_34 --no-annotate --no-header
 SAMPLE := examples/sample
 SYSTEMS := $(SAMPLE)/system-a.txt $(SAMPLE)/system-b.txt $(SAMPLE)/system-c.txt
 
