@@ -131,8 +131,8 @@ class SystemSums:
     unbounded: some scores are no probabilities. missing, surplus: pronouns without a counterpart; None where these are
     not counted. expected_not_right, expected_missing: wrong or surplus pronouns and missing ones; None where missing
     pronouns are not known of all segments. expected_wrong, expected_surplus: the former apart; None where surplus
-    pronouns are not known of all. more: they are known of some, so that a text may have more errors than pronouns. no_translations:
-    segments that are none.
+    pronouns are not known of all. more: missing ones are known of some, so that a text may have more errors than
+    pronouns. no_translations: segments that are none.
     """
 
     segments: int = 0

@@ -187,6 +187,40 @@ def _rounded(task: ExportFlags, bits: int) -> None:
         note("calibration, tie thresholds and what decides are those before rounding; --data computes them anew")
 
 
+SURPLUS = """Tell surplus pronouns from wrong ones by what people deleted.
+
+Of a pronoun that is not right, a share is surplus: people would delete it, where they put another form in place of the
+rest. The share of each form is counted on the pronouns that people corrected in --data (people_train), and stored in
+the reader of sources of a copy of the checkpoint. Weights, scores and the number of errors stay as they are. Training
+and averaging of readers do the same."""
+SURPLUS_EPILOG = """example:
+  pronmetric checkpoint surplus base --data runs/people -o runs/base"""
+
+
+class SurplusFlags(Flags):
+    """The checkpoint, the data, and where the copy is written."""
+
+    model: str = argument(metavar="MODEL", help="a shipped name or a folder, with a reader of sources")
+    data: Path = flag(
+        type=Path, required=True, metavar="DIR", help="prepared data with what people marked (`data.people`)"
+    )
+    output: Path = flag("-o", "--output", type=Path, required=True, metavar="DIR", help="output folder")
+
+
+def run_surplus(task: SurplusFlags) -> None:
+    """Write the copy, and print the figures on development texts."""
+    folder = locate.locate(task.model).folder
+    targets.check([], read=[folder, task.data], folders=[task.output])
+    locate.refuse_taken(task.output)
+    arrow.read_manifest(task.data)
+
+    from pronmetric.training.source.reader import fit_surplus
+
+    for name, value in fit_surplus(folder, task.output, data=task.data).items():
+        print(f"{name}\t{value:.4f}")
+    print(f"checkpoint {task.output}", file=sys.stderr)
+
+
 VERB = Group(
     "checkpoint",
     DESCRIPTION,
@@ -207,6 +241,14 @@ VERB = Group(
             EXPORT,
             EXPORT_EPILOG,
             help="write a checkpoint as an ONNX file, or with fewer bits",
+        ),
+        Command(
+            "surplus",
+            SurplusFlags,
+            run_surplus,
+            SURPLUS,
+            SURPLUS_EPILOG,
+            help="tell surplus pronouns from wrong ones",
         ),
     ],
 )

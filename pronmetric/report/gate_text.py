@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from pronmetric.eval.decision import SYSTEM_UNITS
 from pronmetric.output.display import visible
-from pronmetric.report.text import table
+from pronmetric.report.text import kinds_of_errors, table
 from pronmetric.results import FEW
 from pronmetric.results.write import list_gaps, list_pronouns
 from pronmetric.scoring.gate import MAX_ERRORS, MAX_REFUSALS, MIN_SCORE, Condition, Finding, Verdict

@@ -25,7 +25,12 @@ from pronmetric.text.corpus import Row
 FORMAT = 2
 """The version of the JSON of `score` and `compare`; in version 1 `compare` wrote an entry for each segment and pair."""
 _SEGMENT_COLUMNS = ("segment_score", "segment_errors", "segment_preference")
-_APART_COLUMNS = ("segment_wrong", "segment_surplus", "segment_missing", "segment_gaps")  # where missing pronouns are known
+_APART_COLUMNS = (
+    "segment_wrong",
+    "segment_surplus",
+    "segment_missing",
+    "segment_gaps",
+)  # where missing pronouns are known
 _PRONOUN_COLUMNS = ("pronoun", "start", "end", "score")
 COMPARISON_COLUMNS = (
     "a",

@@ -101,6 +101,7 @@ class Pronoun(BaseModel):
     end: int
     probability: float | None = None
     score: float | None = None
+    surplus: float | None = None
     source: Source | None = None
 
 

@@ -151,7 +151,8 @@ function button(segment, k, at, word, change) {
   const pronoun = segment.outputs[k].pronouns[at];
   const pressed = isChosen(segment, k, at);
   const value = valueOf(pronoun);
-  const told = data.doubtful === null ? `score ${value.toFixed(2)}` : `probability ${value.toFixed(2)}${doubtful(pronoun) ? ", doubtful" : ""}`;
+  const surplus = pronoun.surplus === undefined ? "" : `; of being surplus ${pronoun.surplus.toFixed(2)}`;
+  const told = data.doubtful === null ? `score ${value.toFixed(2)}` : `probability ${value.toFixed(2)}${doubtful(pronoun) ? ", doubtful" : ""}${surplus}`;
   const made = el("button", { className: doubtful(pronoun) ? "p doubtful" : "p", type: "button", title: told }, word, el("small", {}, short(value)));
   made.setAttribute("aria-pressed", pressed);
   made.dataset.key = `${k} ${at}`;

@@ -9,7 +9,9 @@ from typing import Any
 from pronmetric.checkpoint import locate
 from pronmetric.checkpoint.model_config import SourceReader
 from pronmetric.scoring.judged import MARKED, MENDED
+from pronmetric.scoring.surplus import OTHER_FORMS
 from pronmetric.training.after.people_fit import OTHERS, TRAINED, WITH, WITHOUT
+from pronmetric.training.after.surplus_fit import AREA, CORRECTED, DELETED, EXPECTED, PRIOR
 from pronmetric.training.card import recipe
 from pronmetric.training.card.checkpoint import table
 from pronmetric.training.fit import EXPORT
@@ -67,6 +69,8 @@ gaps into which a post-editor put a pronoun; 50 is chance. The weights of the so
 {_table(["", "the checkpoint alone", "with the source", "missing pronouns"], rows)}"""
     if held := _held_out(figures, source):
         told += f"\n\n{held}"
+    if surplus := _surplus(figures, source):
+        told += f"\n\n{surplus}"
     if not decision:
         return told
     kinds = dict.fromkeys(name for each in decision.values() for name in each)
@@ -91,6 +95,23 @@ def _preferred(source: SourceReader) -> str:
 The preference with a source is {by.own:.3f} x that of the pair head + {by.logit:.3f} x the mean logit of the pronouns
 {by.missing:+.3f} x the expected number of missing pronouns; without a pronoun in the text, {by.empty:.3f} in place of
 the first two. The weights were fitted on these pairs; each accuracy is of weights fitted on other documents."""
+
+
+def _surplus(figures: Mapping[str, float], source: SourceReader) -> str:
+    """What tells surplus pronouns from wrong ones, and how well; "" where nothing does."""
+    shares = source.surplus
+    if shares is None:
+        return ""
+    named = sorted((form for form in shares if form), key=lambda form: shares[form])
+    ends = f"from {100 * shares[named[0]]:.0f} % of *{named[0]}* to {100 * shares[named[-1]]:.0f} % of *{named[-1]}*"
+    told = f"""Of pronouns that are not right, a share counts as surplus: those that post-editors of the training texts deleted
+instead of replacing, {100 * shares[OTHER_FORMS]:.0f} % of all and {ends}, by form alone, each drawn to the share of all as if
+{PRIOR} more corrections had that one."""
+    if CORRECTED not in figures:
+        return told
+    area = f"; area under the ROC curve {_share(figures[AREA])}" if AREA in figures else ""
+    return f"""{told} In development texts {figures[DELETED]:.0f} of {figures[CORRECTED]:.0f}
+corrected pronouns were deleted, where {figures[EXPECTED]:.1f} are expected{area}."""
 
 
 def _held_out(figures: Mapping[str, float], source: SourceReader) -> str:
