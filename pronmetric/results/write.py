@@ -25,12 +25,7 @@ from pronmetric.text.corpus import Row
 FORMAT = 2
 """The version of the JSON of `score` and `compare`; in version 1 `compare` wrote an entry for each segment and pair."""
 _SEGMENT_COLUMNS = ("segment_score", "segment_errors", "segment_preference")
-_APART_COLUMNS = (
-    "segment_wrong",
-    "segment_surplus",
-    "segment_missing",
-    "segment_gaps",
-)  # where missing pronouns are known
+_APART_COLUMNS = ("segment_wrong", "segment_surplus", "segment_missing", "segment_gaps")  # if missing ones are known
 _PRONOUN_COLUMNS = ("pronoun", "start", "end", "score")
 COMPARISON_COLUMNS = (
     "a",
@@ -99,7 +94,7 @@ def round_score(value: float | None) -> float | None:
 
 
 def pronoun(p: PronounScore) -> dict[str, Any]:
-    """A pronoun in JSON, with `probability`, or `score` if the head is unbounded, `surplus` and the source's evidence."""
+    """A pronoun in JSON, with `probability`, or `score` if it is unbounded, `surplus` and the source's evidence."""
     number = {"score": round_score(p.score)} if p.probability is None else {"probability": round_score(p.probability)}
     surplus = {} if p.surplus is None else {"surplus": round_score(p.surplus)}
     return {"text": p.text, "start": p.start, "end": p.end, **number, **surplus, **_evidence(p)}
@@ -257,8 +252,8 @@ def add_scored(
     """Add a segment to the files.
 
     head: what identifies it, the first cells of its rows. texts: of `texts_of`. apart: the table has wrong, surplus and
-    missing pronouns apart, in columns of their own. also: its baseline scores. each: its score in the context of each of
-    several references.
+    missing pronouns apart, in columns of their own. also: its baseline scores. each: its score in the context of each
+    of several references.
     """
     cells = tuple(strict_json.dump(v) if k == "id" and not isinstance(v, str) else v for k, v in head.items())
     in_each = list(zip(*(one.pronouns for one in each), strict=True)) or [()] * len(segment.pronouns)

@@ -494,7 +494,7 @@ class _Reader:
         return segment if self._judged is None else prefer(segment, self._judged)
 
     def tell_surplus(self, segment: SegmentScore) -> SegmentScore:
-        """A segment that was read with its source, with its surplus pronouns beside the missing ones, if they are known."""
+        """A segment that was read with its source, with its surplus pronouns, if they are told apart."""
         return segment if self._surplus is None or segment.missing is None else tell_surplus(segment, self._surplus)
 
     def read(self, examples: Sequence[Example], batch_size: int, counts: Counts) -> Iterator[_Reading]:

@@ -94,9 +94,9 @@ class SegmentScore(NamedTuple):
     the text, below 0 in the context; None without another word, without attention and where the model reads the source
     with the text, and None for all where it was not asked for. missing: the expected number of missing pronouns, lower
     is better, and gaps: the places with a probability of at least `LISTED`; None and empty where no reader with a gap
-    head read the source. surplus: the expected number of surplus pronouns, a part of those that are not right; None where
-    missing is, and where the reader does not tell them apart. no_translation: why the text is no translation, such as "refusal"
-    (`pronmetric.text.no_translation`); None where it may be one.
+    head read the source. surplus: the expected number of surplus pronouns, a part of those that are not right; None
+    where missing is, and where the reader does not tell them apart. no_translation: why the text is no translation,
+    such as "refusal" (`pronmetric.text.no_translation`); None where it may be one.
     """
 
     score: float | None

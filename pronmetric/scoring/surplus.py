@@ -1,4 +1,4 @@
-"""Which of the wrong pronouns are surplus: people would delete them, where they put another form in place of the rest."""
+"""Which of the wrong pronouns are surplus: people would delete them, and replace the others."""
 
 from __future__ import annotations
 

@@ -127,7 +127,8 @@ class Scored(BaseModel):
 
     preference: the number by which two translations of one segment are compared, if the checkpoint has one.
     expected_wrong, expected_missing: the errors apart, wrong pronouns and missing ones, and gaps, where one is likely
-    missing; expected_surplus: surplus pronouns, which are among the wrong ones if the reader does not tell them: if the record has a source and the checkpoint's reader of sources finds missing pronouns.
+    missing; expected_surplus: surplus pronouns, which are among the wrong ones if the reader does not tell them apart.
+    They are there if the record has a source and the checkpoint's reader of sources finds missing pronouns.
     missing, surplus: pronouns of the source without a counterpart, and the reverse, if the server has --source-lang.
     """
 

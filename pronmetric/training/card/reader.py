@@ -102,11 +102,11 @@ def _surplus(figures: Mapping[str, float], source: SourceReader) -> str:
     shares = source.surplus
     if shares is None:
         return ""
-    named = sorted((form for form in shares if form), key=lambda form: shares[form])
+    named = sorted(filter(None, shares), key=lambda form: shares[form]) or [OTHER_FORMS]
     ends = f"from {100 * shares[named[0]]:.0f} % of *{named[0]}* to {100 * shares[named[-1]]:.0f} % of *{named[-1]}*"
-    told = f"""Of pronouns that are not right, a share counts as surplus: those that post-editors of the training texts deleted
-instead of replacing, {100 * shares[OTHER_FORMS]:.0f} % of all and {ends}, by form alone, each drawn to the share of all as if
-{PRIOR} more corrections had that one."""
+    told = f"""Of pronouns that are not right, a share counts as surplus: those that post-editors of the training texts
+deleted instead of replacing, {100 * shares[OTHER_FORMS]:.0f} % of all and {ends}, by form alone, each drawn to the
+share of all as if {PRIOR} more corrections had that one."""
     if CORRECTED not in figures:
         return told
     area = f"; area under the ROC curve {_share(figures[AREA])}" if AREA in figures else ""
