@@ -20,7 +20,7 @@ from pronmetric.scoring.surplus import OTHER_FORMS
 PRIOR = 20  # leave-one-out likelihood on the shipped reader's texts (695 corrections) is best from 5 to 20: 343 nats
 FEWEST = 10  # deleted and replaced pronouns each, to tell a share
 EXPECTED, DELETED, CORRECTED, AREA = (
-    f"people/surplus_{name}" for name in ("expected", "deleted", "corrected", "area")
+    f"surplus/{name}" for name in ("expected", "deleted", "corrected", "area")
 )  # figures on development texts
 
 

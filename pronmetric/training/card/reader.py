@@ -36,6 +36,8 @@ def card(config: Mapping[str, Any], *, weights: str) -> str:
     sections = [_head(source, weights), _figures(source, figures), _limits(source), _made(training)]
     if any(name.startswith(PEOPLE) for name in figures):
         sections.insert(1, _people(figures, training.get("decision"), training.get("decision_pairs", {}), source))
+    if source.surplus is not None:
+        sections.insert(-2, _surplus(figures, source.surplus))
     return "\n\n".join(sections) + "\n"
 
 
@@ -69,8 +71,6 @@ gaps into which a post-editor put a pronoun; 50 is chance. The weights of the so
 {_table(["", "the checkpoint alone", "with the source", "missing pronouns"], rows)}"""
     if held := _held_out(figures, source):
         told += f"\n\n{held}"
-    if surplus := _surplus(figures, source):
-        told += f"\n\n{surplus}"
     if not decision:
         return told
     kinds = dict.fromkeys(name for each in decision.values() for name in each)
@@ -97,14 +97,13 @@ The preference with a source is {by.own:.3f} x that of the pair head + {by.logit
 the first two. The weights were fitted on these pairs; each accuracy is of weights fitted on other documents."""
 
 
-def _surplus(figures: Mapping[str, float], source: SourceReader) -> str:
-    """What tells surplus pronouns from wrong ones, and how well; "" where nothing does."""
-    shares = source.surplus
-    if shares is None:
-        return ""
+def _surplus(figures: Mapping[str, float], shares: Mapping[str, float]) -> str:
+    """What tells surplus pronouns from wrong ones, and how well."""
     named = sorted(filter(None, shares), key=lambda form: shares[form]) or [OTHER_FORMS]
     ends = f"from {100 * shares[named[0]]:.0f} % of *{named[0]}* to {100 * shares[named[-1]]:.0f} % of *{named[-1]}*"
-    told = f"""Of pronouns that are not right, a share counts as surplus: those that post-editors of the training texts
+    told = f"""## Surplus pronouns
+
+Of pronouns that are not right, a share counts as surplus: those that post-editors of the training texts
 deleted instead of replacing, {100 * shares[OTHER_FORMS]:.0f} % of all and {ends}, by form alone, each drawn to the
 share of all as if {PRIOR} more corrections had that one."""
     if CORRECTED not in figures:

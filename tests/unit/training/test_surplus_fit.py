@@ -82,7 +82,7 @@ def test_a_checkpoint_is_told_what_is_surplus(
     assert (before.hash, before.settings) == (after.hash, after.settings)  # no score changes
     shares = after.config["source"]["surplus"]
     assert shares["my"] > shares[""] > shares["its"] and "surplus" not in before.config["source"]
-    assert "a share counts as surplus" not in (with_gaps / locate.READER / locate.CARD).read_text(encoding="utf-8")
+    assert "## Surplus pronouns" in (out / locate.READER / locate.CARD).read_text(encoding="utf-8")
     plain, told = (PronounMetric.from_pretrained(folder, gpus=0) for folder in (with_gaps, out))
     (first,), (second,) = plain.stream([TEXT]), told.stream([TEXT])
     assert (second.score, second.errors, second.preference) == (first.score, first.errors, first.preference)
