@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas
 
 Rows = Iterator[Mapping[str, Any]]
-_RATES = ("errors", "errors_in_words", "preference", "wrong_in_pronouns", "missing_in_pronouns")
+_RATES = ("errors", "errors_in_words", "preference", "wrong_in_pronouns", "missing_in_pronouns", "surplus_in_pronouns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +192,7 @@ def _numbers(segment: SegmentScore) -> dict[str, Any]:
         "score": segment.score,
         "errors": segment.errors,
         **({} if segment.missing is None else {"expected_wrong": segment.wrong, "expected_missing": segment.missing}),
+        **({} if segment.surplus is None else {"expected_surplus": segment.surplus}),
         "preference": segment.preference,
         "pronouns": len(segment.pronouns),
     }
@@ -199,6 +200,7 @@ def _numbers(segment: SegmentScore) -> dict[str, Any]:
 
 def _pronoun(p: PronounScore) -> dict[str, Any]:
     row = {"pronoun": p.text, "start": p.start, "end": p.end, "score": p.score, "probability": p.probability}
+    row |= {} if p.surplus is None else {"surplus": p.surplus}
     return row if p.evidence is None else row | {f"source_{key}": value for key, value in p.evidence._asdict().items()}
 
 

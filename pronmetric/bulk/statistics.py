@@ -32,11 +32,17 @@ class DocumentSum(NamedTuple):
     preference: float
     preferences: int
     missing: float = 0.0
+    surplus: float = 0.0
+
+    @property
+    def not_right(self) -> float:
+        """The errors that are no missing pronouns."""
+        return self.errors - self.missing
 
     @property
     def wrong(self) -> float:
-        """The errors that are no missing pronouns."""
-        return self.errors - self.missing
+        """The errors that are neither missing nor surplus pronouns, where both are known."""
+        return self.not_right - self.surplus
 
     def plus(self, other: DocumentSum) -> DocumentSum:
         """The sums of both."""
@@ -64,8 +70,8 @@ class DocumentSums:
         preferences = np.array(tally.preferences, dtype=float)
         whole = [add(tally.counts), add(tally.words), add(~np.isnan(preferences))]
         pronouns, words, known = ([int(value) for value in values] for values in whole)
-        absent = add(tally.expected_missing)
-        rows = zip(add(tally.sums), pronouns, add(tally.errors), words, add(preferences), known, absent, strict=True)
+        apart = add(tally.expected_missing), add(tally.expected_surplus)
+        rows = zip(add(tally.sums), pronouns, add(tally.errors), words, add(preferences), known, *apart, strict=True)
         return cls(dict(zip(names, (DocumentSum(*row) for row in rows), strict=True)))._within(MOST)
 
     def merge(self, other: DocumentSums) -> DocumentSums:
@@ -111,6 +117,7 @@ def _numbered(sums: Iterable[tuple[str, DocumentSum]]) -> Iterable[tuple[str, Do
 
 _NONE = RatioSums()
 _NO_DOCUMENTS = DocumentSums({})
+_APART = ("expected_not_right", "expected_missing", "expected_wrong", "expected_surplus")
 GROUPS = "groups of documents"
 """What intervals are over where documents are too many to be kept one by one."""
 
@@ -122,9 +129,10 @@ class SystemSums:
     score: pronoun scores by pronouns. errors, errors_in_words: expected errors by pronouns and by words.
     preference: preferences by segments that have one. documents: of the system; None where a segment has none.
     unbounded: some scores are no probabilities. missing, surplus: pronouns without a counterpart; None where these are
-    not counted. expected_wrong, expected_missing: the errors apart; None where missing pronouns are not known of all
-    segments. more: they are known of some, so that a text may have more errors than pronouns. no_translations:
-    segments that are none.
+    not counted. expected_not_right, expected_missing: wrong or surplus pronouns and missing ones; None where missing
+    pronouns are not known of all segments. expected_wrong, expected_surplus: the former apart; None where surplus
+    pronouns are not known of all. more: missing ones are known of some, so that a text may have more errors than
+    pronouns. no_translations: segments that are none.
     """
 
     segments: int = 0
@@ -136,8 +144,10 @@ class SystemSums:
     unbounded: bool = False
     missing: int | None = None
     surplus: int | None = None
-    expected_wrong: RatioSums | None = _NONE
+    expected_not_right: RatioSums | None = _NONE
     expected_missing: RatioSums | None = _NONE
+    expected_wrong: RatioSums | None = _NONE
+    expected_surplus: RatioSums | None = _NONE
     more: bool = False
     no_translations: int = 0
 
@@ -146,8 +156,9 @@ class SystemSums:
         """The sums of a tally's segments."""
         errors, preferences = np.array(tally.errors), np.array(tally.preferences)
         unbounded = bool(np.isnan(errors).any())
-        absent = np.array(tally.expected_missing)
+        absent, surplus = np.array(tally.expected_missing), np.array(tally.expected_surplus)
         apart = not unbounded and not np.isnan(absent).any()
+        told = apart and not np.isnan(surplus).any()
         return cls(
             segments=len(tally.counts),
             score=RatioSums.of(tally.sums, tally.counts),
@@ -158,8 +169,10 @@ class SystemSums:
             unbounded=unbounded,
             missing=tally.missing,
             surplus=tally.surplus,
-            expected_wrong=RatioSums.of(errors - absent, tally.counts) if apart else None,
+            expected_not_right=RatioSums.of(errors - absent, tally.counts) if apart else None,
             expected_missing=RatioSums.of(absent, tally.counts) if apart else None,
+            expected_wrong=RatioSums.of(errors - absent - surplus, tally.counts) if told else None,
+            expected_surplus=RatioSums.of(surplus, tally.counts) if told else None,
             more=not np.isnan(absent).all(),
             no_translations=tally.no_translations,
         )
@@ -178,8 +191,7 @@ class SystemSums:
             unbounded=self.unbounded or other.unbounded,
             missing=_add(self.missing, other.missing),
             surplus=_add(self.surplus, other.surplus),
-            expected_wrong=_merge(self.expected_wrong, other.expected_wrong),
-            expected_missing=_merge(self.expected_missing, other.expected_missing),
+            **{name: _merge(getattr(self, name), getattr(other, name)) for name in _APART},
             more=self.more or other.more,
             no_translations=self.no_translations + other.no_translations,
         )
@@ -213,9 +225,11 @@ class SystemSums:
             preference=rate(self.preference, 1.0, "preference", "preferences", None),
             missing=self.missing,
             surplus=self.surplus,
-            wrong_in_pronouns=rate(self.expected_wrong, 100.0, "wrong", "pronouns"),
+            wrong_in_pronouns=rate(self.expected_wrong, 100.0, "wrong", "pronouns")
+            or rate(self.expected_not_right, 100.0, "not_right", "pronouns"),
             missing_in_pronouns=rate(self.expected_missing, 100.0, "missing", "pronouns", COUNT),
             no_translations=self.no_translations,
+            surplus_in_pronouns=rate(self.expected_surplus, 100.0, "surplus", "pronouns"),
         )
 
     @classmethod
@@ -224,8 +238,8 @@ class SystemSums:
         ratios: dict[str, RatioSums | None] = {
             name: RatioSums(*record[name]) for name in ("score", "errors", "errors_in_words", "preference")
         }
-        for name in ("expected_wrong", "expected_missing"):
-            ratios[name] = None if record[name] is None else RatioSums(*record[name])
+        for name in _APART:
+            ratios[name] = None if record.get(name) is None else RatioSums(*record[name])
         documents = None if record["documents"] is None else DocumentSums.read(record["documents"])
         return cls(**{**record, **ratios, "documents": documents})
 

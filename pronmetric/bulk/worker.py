@@ -153,10 +153,12 @@ def scores_schema(*, evidence: bool, unmatched: bool, gaps: bool = False) -> pya
     span = [("text", pa.string()), ("start", pa.int32()), ("end", pa.int32())]
     numbers = [("score", pa.float64()), ("probability", pa.float64())]
     source = pa.struct([("log_odds", pa.float64()), ("word", pa.string()), ("start", pa.int32()), ("end", pa.int32())])
-    pronouns = pa.struct([*span, *numbers, *([("source", source)] if evidence else [])])
+    own = [("surplus", pa.float64())] if gaps else []
+    pronouns = pa.struct([*span, *numbers, *own, *([("source", source)] if evidence else [])])
     words = pa.list_(pa.struct(span))
     places = pa.list_(pa.struct([("start", pa.int32()), ("form", pa.string()), ("probability", pa.float64())]))
-    apart = [("expected_wrong", pa.float64()), ("expected_missing", pa.float64()), ("gaps", places)]
+    kinds = ("expected_wrong", "expected_surplus", "expected_missing")
+    apart = [*((kind, pa.float64()) for kind in kinds), ("gaps", places)]
     return pa.schema(
         [
             ("input", pa.string()),
@@ -194,7 +196,8 @@ def _gaps(segment: SegmentScore) -> dict[str, Any]:
     if segment.missing is None:
         return {}
     places = [gap._asdict() for gap in segment.gaps]
-    return {"expected_wrong": segment.wrong, "expected_missing": segment.missing, "gaps": places}
+    numbers = {"expected_surplus": segment.surplus, "expected_missing": segment.missing}
+    return {"expected_wrong": segment.wrong, **numbers, "gaps": places}
 
 
 def _pronouns(segment: SegmentScore) -> dict[str, Any]:

@@ -165,7 +165,9 @@ class SourceReader(SourceRows):
     and without one; others: the same for sources in languages that it was not trained on, None: as in those.
     preference: share of the change of a pronoun's logit that a pair head's preference takes. missing: of the logits of
     its gap head; None without one. decision: what decides between texts with sources; None: what decides without.
-    judged: how the preference joins what else is known of a text; None: it stays as it is.
+    judged: how the preference joins what else is known of a text; None: it stays as it is. surplus: by form, the share
+    of its wrong pronouns that people delete instead of replacing; "" is of all other forms; None: not known. It divides
+    the wrong pronouns and changes neither a score nor the number of errors, so that it is in no hash of scores.
     """
 
     model: str
@@ -176,6 +178,13 @@ class SourceReader(SourceRows):
     missing: Calibration | None = None
     decision: Decision | None = None
     judged: Judged | None = None
+    surplus: dict[str, Fraction] | None = None
+
+    @model_validator(mode="after")
+    def _of_all_forms(self) -> Self:
+        if self.surplus is not None and "" not in self.surplus:
+            raise InputError('surplus: expected a key "", the share of all other forms')
+        return self
 
 
 class Target(Record):
@@ -322,4 +331,5 @@ class Model(Settings):
 def _unscored(rows: SourceRows) -> set[str]:
     """The fields that do not affect scores; the languages do where the weights of others differ."""
     others = isinstance(rows, SourceReader) and rows.others is not None
-    return {"model", "decision"} if others else {"model", "languages", "decision"}
+    kept = {"model", "decision", "surplus"}
+    return kept if others else kept | {"languages"}

@@ -88,7 +88,7 @@ of `score --jsonl`."""
 SCORE_EPILOG = f"""output:
   OUT/scores/part-*.parquet  one row for each input row, in order: input, row (from 1), id, system, score, errors,
                              preference, words, pronouns; with a reader of sources that finds missing pronouns also
-                             expected_wrong, expected_missing, gaps
+                             expected_wrong, expected_surplus (null where it is not told), expected_missing, gaps
   OUT/errors.parquet         rows that --on-error skip left out: input, row, reason, record
   OUT/manifest.json          signature, hashes of the inputs, counts, scores of systems with 95 % intervals
 

@@ -221,6 +221,40 @@ def run_package(task: PackageFlags) -> None:
         print(f"{path}\tweights {digest}\t{path.stat().st_size / 1e6:.1f} MB")
 
 
+SURPLUS = """Tell surplus pronouns from wrong ones by what people deleted.
+
+Of a pronoun that is not right, a share is surplus: people would delete it, where they put another form in place of the
+rest. The share of each form is counted on the pronouns that people corrected in --data (people_train), and stored in
+the reader of sources of a copy of the checkpoint. Weights, scores and the number of errors stay as they are. Training
+and averaging of readers do the same."""
+SURPLUS_EPILOG = """example:
+  pronmetric checkpoint surplus base --data runs/people -o runs/base"""
+
+
+class SurplusFlags(Flags):
+    """The checkpoint, the data, and where the copy is written."""
+
+    model: str = argument(metavar="MODEL", help="a shipped name or a folder, with a reader of sources")
+    data: Path = flag(
+        type=Path, required=True, metavar="DIR", help="prepared data with what people marked (`data.people`)"
+    )
+    output: Path = flag("-o", "--output", type=Path, required=True, metavar="DIR", help="output folder")
+
+
+def run_surplus(task: SurplusFlags) -> None:
+    """Write the copy, and print the figures on development texts."""
+    folder = locate.locate(task.model).folder
+    targets.check([], read=[folder, task.data], folders=[task.output])
+    locate.refuse_taken(task.output)
+    arrow.read_manifest(task.data)
+
+    from pronmetric.training.source.reader import fit_surplus
+
+    for name, value in fit_surplus(folder, task.output, data=task.data).items():
+        print(f"{name}\t{value:.4f}")
+    print(f"checkpoint {task.output}", file=sys.stderr)
+
+
 VERB = Group(
     "checkpoint",
     DESCRIPTION,
@@ -249,6 +283,14 @@ VERB = Group(
             PACKAGE,
             PACKAGE_EPILOG,
             help="write checkpoints as Python packages, which pip installs",
+        ),
+        Command(
+            "surplus",
+            SurplusFlags,
+            run_surplus,
+            SURPLUS,
+            SURPLUS_EPILOG,
+            help="tell surplus pronouns from wrong ones",
         ),
     ],
 )

@@ -16,6 +16,10 @@ function el(tag, properties, ...children) {
 
 const figure = (value, digits = 2) => (value === null ? "–" : value.toFixed(digits));
 const span = (low, high) => (low === null ? "–" : `${low.toFixed(2)} to ${high.toFixed(2)}`);
+// Expected errors of each kind in words; surplus: null if wrong has the surplus pronouns too.
+const kindsOfErrors = (wrong, missing, surplus) => (surplus === null ? `${wrong.toFixed(2)} wrong or surplus, ${missing.toFixed(2)} missing`
+  : `${wrong.toFixed(2)} wrong, ${missing.toFixed(2)} missing, ${surplus.toFixed(2)} surplus`);
+const sumOf = (values) => values.reduce((sum, value) => sum + (value ?? 0), 0);
 const named = (name) => el("bdi", {}, name);
 const classLabel = (name) => ({ all: "all pronouns", i: "I" })[name] || name;
 

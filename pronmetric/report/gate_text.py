@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from pronmetric.eval.decision import SYSTEM_UNITS
 from pronmetric.output.display import visible
-from pronmetric.report.text import table
+from pronmetric.report.text import kinds_of_errors, table
 from pronmetric.results import FEW
 from pronmetric.results.write import list_gaps, list_pronouns
 from pronmetric.scoring.gate import MAX_ERRORS, MAX_REFUSALS, MIN_SCORE, Condition, Finding, Verdict
@@ -65,11 +65,14 @@ def found(condition: Condition, verdict: Verdict, names: Names) -> str:
 
 
 def _apart(system: SystemScore) -> str:
-    """The expected wrong and missing pronouns of the whole text, if they are known."""
+    """The expected wrong, missing and surplus pronouns of the whole text, if they are known."""
     if system.wrong_in_pronouns is None or system.missing_in_pronouns is None:
         return ""
-    each = (rate.value * system.pronouns / 100 for rate in (system.wrong_in_pronouns, system.missing_in_pronouns))
-    return " ({:.2f} wrong or surplus, {:.2f} missing)".format(*each)
+    wrong, missing, surplus = (
+        None if rate is None else rate.value * system.pronouns / 100
+        for rate in (system.wrong_in_pronouns, system.missing_in_pronouns, system.surplus_in_pronouns)
+    )
+    return f" ({kinds_of_errors(wrong or 0.0, missing or 0.0, surplus)})"
 
 
 def _listed(verdict: Verdict, names: Names) -> Iterator[str]:

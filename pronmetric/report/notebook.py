@@ -146,7 +146,7 @@ def _text(text: str) -> str:
 
 
 def _system(name: str, score: SystemScore) -> System:
-    apart = score.wrong_in_pronouns, score.missing_in_pronouns
+    apart = score.wrong_in_pronouns, score.missing_in_pronouns, score.surplus_in_pronouns
     found = zip(RATES, (score.errors, *apart, score.errors_in_words, score.preference), strict=True)
     rates = {key: (rate.value, rate.interval) for key, rate in found if rate is not None}
     counts = score.pronouns, score.segments, score.with_pronoun

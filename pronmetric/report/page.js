@@ -9,8 +9,8 @@
 // best: the systems that are best by the decision of the result; []: a tie; null: nothing was compared. gap: the largest
 // difference between two systems, in the unit of what decides.
 // output: [context, text, score, pronouns, links, what decides (null if it is the score), errors, gaps]; the last three only where they are known.
-// errors: [wrong, missing]; gap: [word after it, likely form, probability that one is missing there]. pronoun: [word, score, attention, others, evidence]; attention and
-// others only if the model was run; others is null if no alternative was scored. evidence: [source word, log-odds, where the word begins], only if the source counts. attention: [largest weight, a letter for each word of context and text]; others: [form, score].
+// errors: [wrong, missing, surplus], the last null where it is among the wrong ones; gap: [word after it, likely form, probability that one is missing there]. pronoun: [word, score, attention, others, evidence, surplus]; attention and
+// others only if the model was run; others is null if no alternative was scored. evidence: [source word, log-odds, where the word begins], null if the source does not count. surplus: the probability that the pronoun should not be there, only if it is told. attention: [largest weight, a letter for each word of context and text]; others: [form, score].
 // forms, classes: of the pronouns; filtered: for each segment and output the form and the class of each pronoun, by index.
 // files: what can be downloaded, by name and suffix.
 // link: [kind, word of the reference, its form, word of the text, its form], -1 and "" for none.
@@ -86,8 +86,7 @@ function gapSign([, form, probability]) {
 // Expected errors of a text in words, together and apart; "" where the missing pronouns are not known.
 function errorsOf(output) {
   if (!output[ERRORS] || output[ERRORS][0] === null) return "";
-  const [wrong, missing] = output[ERRORS];
-  return `${(wrong + missing).toFixed(2)} errors: ${wrong.toFixed(2)} wrong or surplus, ${missing.toFixed(2)} missing`;
+  return `${sumOf(output[ERRORS]).toFixed(2)} errors: ${kindsOfErrors(...output[ERRORS])}`;
 }
 
 const percent = (weight) => `${(100 * weight).toFixed(weight < 0.1 ? 1 : 0)} %`;
@@ -208,8 +207,9 @@ function paint(segment, parts, contexts, shared, chosen, select) {
 }
 
 const brief = (score) => (data.probability ? score.toFixed(2).replace(/^0/, "") : score.toFixed(2));
+const surplusOf = (probability) => (probability === undefined ? "" : `; of being surplus: ${probability.toFixed(3)}`);
 const titleOf = (pronoun) => (data.probability
-  ? `probability of being correct: ${pronoun[1].toFixed(3)}${doubtful(pronoun[1]) ? `, doubtful (below ${data.doubtful})` : ""}`
+  ? `probability of being correct: ${pronoun[1].toFixed(3)}${doubtful(pronoun[1]) ? `, doubtful (below ${data.doubtful})` : ""}${surplusOf(pronoun[5])}`
   : `score ${pronoun[1].toFixed(3)}`);
 
 // The lines below an output: reference pronouns, preferred forms, attention of the chosen pronoun.
@@ -386,7 +386,7 @@ function inCell(place) {
 
 const lowest = (segment) => Math.min(...segment[OUTPUTS].flatMap((o) => o[PRONOUNS].map((p) => p[1])), Infinity);
 const wrong = (segment) => segment[OUTPUTS].reduce((sum, o) => sum + o[LINKS].filter((link) => link[0] !== SAME).length, 0);
-const mostErrors = (segment) => Math.max(...segment[OUTPUTS].map((o) => (errorsOf(o) ? o[ERRORS][0] + o[ERRORS][1] : 0)));
+const mostErrors = (segment) => Math.max(...segment[OUTPUTS].map((o) => (errorsOf(o) ? sumOf(o[ERRORS]) : 0)));
 const ORDERS = {
   gap: () => 0, // the order of the data
   lowest: (a, b) => lowest(a) - lowest(b),

@@ -119,11 +119,11 @@ def _errors(result: Result) -> str:
     """The expected errors of each system, together and apart, as HTML; "" where missing pronouns are not known."""
     lines = []
     for name, system in zip(short(result.names), result.systems, strict=True):
-        rates = [rate for key in ERROR_RATES if (rate := system.rates.get(key)) is not None]
-        if len(rates) < len(ERROR_RATES):
+        errors, wrong, missing, surplus = (system.rates.get(key) for key in ERROR_RATES)
+        if errors is None or wrong is None or missing is None:
             continue
-        ends = rates[0][1]
-        said = errors_apart(*(rate[0] for rate in rates))
+        ends = errors[1]
+        said = errors_apart(errors[0], wrong[0], missing[0], None if surplus is None else surplus[0])
         said += "" if ends is None else ", 95 % {:.2f} to {:.2f}".format(*ends)
         lines.append(f'<li><bdi title="{_escape(system.name)}">{_escape(name)}</bdi>: {escape(said)}')
     return f'<ul class="notes" id="errors">{"".join(lines)}</ul>' if lines else ""
@@ -246,6 +246,9 @@ def _output(
         if p.evidence is not None:
             row += [None] * (4 - len(row))
             row.append([p.evidence[1], round(p.evidence[0], 2), p.evidence[2]])
+        if p.surplus is not None:
+            row += [None] * (5 - len(row))
+            row.append(round(p.surplus, 4))
         pronouns.append(row)
     score = None if output.score is None else round(output.score, 4)
     marks = [[KINDS.index(link.kind), *link[1:]] for link in links or ()]
@@ -254,7 +257,8 @@ def _output(
     apart: list[Any] = []
     if output.missing is not None:
         gaps = [[words[gap.start], gap.form, round(gap.probability, 4)] for gap in output.gaps]
-        apart = [[None if output.wrong is None else round(output.wrong, 4), round(output.missing, 4)], gaps]
+        numbers = output.wrong, output.missing, output.surplus
+        apart = [[None if each is None else round(each, 4) for each in numbers], gaps]
     return [
         strings(output.context),
         strings(output.text),

@@ -8,7 +8,7 @@ from textwrap import indent
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE, SEGMENT_UNITS, SYSTEM_UNITS
 from pronmetric.eval.resampling import MINIMUM
 from pronmetric.output.display import visible
-from pronmetric.report.text import errors_apart, table
+from pronmetric.report.text import errors_apart, kinds_of_errors, table
 from pronmetric.results import FEW
 from pronmetric.results.write import list_gaps, list_pronouns
 from pronmetric.scoring.comparison import Outcome, PairDecision, PairResult
@@ -26,7 +26,7 @@ def segment_line(number: int, pair: PairDecision, *, by: str = SCORE) -> str:
         said = [list_pronouns(pronouns)] if pronouns else []
         if by == ERRORS and segment.missing is not None:
             gaps = f" ({list_gaps(segment.gaps)})" if segment.gaps else ""
-            said.append(f"{segment.wrong or 0.0:.2f} wrong or surplus, {segment.missing:.2f} missing{gaps}")
+            said.append(kinds_of_errors(segment.wrong or 0.0, segment.missing, segment.surplus, places=gaps))
         if said:
             cells.append(f"{name}: {'; '.join(said)}")
     return "\t".join(cells)
@@ -110,9 +110,13 @@ def note_system(name: str, score: SystemScore, note: Callable[[str], object], *,
 
 def apart(score: SystemScore) -> str | None:
     """A system's expected errors, together and apart; None where its missing pronouns are not known."""
-    rates = score.errors, score.wrong_in_pronouns, score.missing_in_pronouns
-    values = [each.value for each in rates if each is not None]
-    return errors_apart(*values) if len(values) == len(rates) else None
+    total, wrong, missing, surplus = (
+        None if each is None else each.value
+        for each in (score.errors, score.wrong_in_pronouns, score.missing_in_pronouns, score.surplus_in_pronouns)
+    )
+    if total is None or wrong is None or missing is None:
+        return None
+    return errors_apart(total, wrong, missing, surplus)
 
 
 def _rate(rate: Rate) -> str:

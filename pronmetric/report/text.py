@@ -23,13 +23,28 @@ def percent(value: Accuracy | Estimate | None, *, signed: bool = False) -> str:
     return f"{100 * share:{sign}.1f} [{100 * value.low:{sign}.1f}, {100 * value.high:{sign}.1f}]"
 
 
-def errors_apart(total: float, wrong: float, missing: float) -> str:
-    """Expected errors in 100 pronouns, together and apart.
+def errors_apart(total: float, wrong: float, missing: float, surplus: float | None = None) -> str:
+    """Expected errors in 100 pronouns, together and apart; arguments as for `kinds_of_errors`.
 
     >>> errors_apart(4.21, 2.61, 1.6)
     '4.21 pronoun errors per 100 pronouns: 2.61 wrong or surplus, 1.60 missing'
     """
-    return f"{total:.2f} pronoun errors per 100 pronouns: {wrong:.2f} wrong or surplus, {missing:.2f} missing"
+    return f"{total:.2f} pronoun errors per 100 pronouns: {kinds_of_errors(wrong, missing, surplus)}"
+
+
+def kinds_of_errors(wrong: float, missing: float, surplus: float | None, *, places: str = "") -> str:
+    """Expected numbers of errors of each kind.
+
+    surplus: None if wrong has the surplus pronouns too. places: where pronouns are missing, said after their number.
+
+    >>> kinds_of_errors(2.1, 1.5, 0.6)
+    '2.10 wrong, 1.50 missing, 0.60 surplus'
+    >>> kinds_of_errors(2.7, 1.5, None, places=" (it at 3 0.75)")
+    '2.70 wrong or surplus, 1.50 missing (it at 3 0.75)'
+    """
+    if surplus is None:
+        return f"{wrong:.2f} wrong or surplus, {missing:.2f} missing{places}"
+    return f"{wrong:.2f} wrong, {missing:.2f} missing{places}, {surplus:.2f} surplus"
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]], *, left: Collection[int] = (0,)) -> str:

@@ -13,11 +13,12 @@ from typing import NamedTuple
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.output.targets import AtomicFile
 from pronmetric.scoring.alternatives import THRESHOLD
-from pronmetric.scoring.score import SegmentScore
+from pronmetric.scoring.score import PronounScore, SegmentScore
 from pronmetric.text.corpus import Row
 
 COLUMNS = ("system", "doc", "seg_id", "rater", "source", "target", "category", "severity")
-RATER, CATEGORY, OMISSION, NO_ERROR = "pronmetric", "Accuracy/Mistranslation", "Accuracy/Omission", "No-error"
+RATER, NO_ERROR = "pronmetric", "No-error"
+CATEGORY, OMISSION, ADDITION = "Accuracy/Mistranslation", "Accuracy/Omission", "Accuracy/Addition"
 _BLANKS = str.maketrans("\t\r\n", "   ")
 Add = Callable[[str, int, Row, str, SegmentScore], None]
 """Adds a segment: system, number from 0, row, text, score."""
@@ -54,7 +55,7 @@ def writer(path: str | None, severities: Severities) -> Iterator[Add]:
         def add(system: str, number: int, row: Row, text: str, segment: SegmentScore) -> None:
             if "<v>" in text or "</v>" in text:
                 raise InputError("the text holds <v> or </v>, the marks of a span in MQM: remove it", line=number + 1)
-            doubts = [(p.start, p.end, CATEGORY, p.probability) for p in segment.pronouns]
+            doubts = [(p.start, p.end, _category(p), p.probability) for p in segment.pronouns]
             doubts += [(gap.start, gap.start, OMISSION, 1 - gap.probability) for gap in segment.gaps]
             rows = [
                 (f"{text[:start]}<v>{text[start:end]}</v>{text[end:]}", category, severity)
@@ -65,3 +66,10 @@ def writer(path: str | None, severities: Severities) -> Iterator[Add]:
             file.writelines("\t".join(cell.translate(_BLANKS) for cell in (*head, *rest)) + "\n" for rest in rows)
 
         yield add
+
+
+def _category(pronoun: PronounScore) -> str:
+    """An addition where the pronoun is more likely surplus than the wrong one."""
+    if pronoun.surplus is None or pronoun.probability is None:
+        return CATEGORY
+    return ADDITION if 2 * pronoun.surplus > 1 - pronoun.probability else CATEGORY

@@ -224,11 +224,11 @@ class _Reader:
             scored.fail(f"the pronoun {stray[0]!r} begins inside a word; score the text again")
         if (score is None) != (not pronouns):
             scored.fail("expected a score if and only if there are pronouns")
-        errors, preference, missing = (
-            _number_or_null(scored, key) for key in ("errors", "preference", "expected_missing")
+        errors, preference, missing, surplus = (
+            _number_or_null(scored, key) for key in ("errors", "preference", "expected_missing", "expected_surplus")
         )
         gaps = tuple(self._gap(entry, text) for entry in scored.entries("gaps")) if "gaps" in scored.record else ()
-        return Output(text, context, score, pronouns, errors, preference, missing, gaps)
+        return Output(text, context, score, pronouns, errors, preference, missing, gaps, surplus)
 
     def _gap(self, entry: Entry, text: str) -> Gap:
         start, form, probability = entry.whole("start"), _string(entry, "form"), _number(entry, "probability")
@@ -248,7 +248,10 @@ class _Reader:
         start, end, written = entry.whole("start"), entry.whole("end"), _string(entry, "text")
         if not 0 <= start < end <= len(text) or text[start:end] != written:
             entry.fail(f"{written!r} is not at {start} to {end} of its text")
-        return Pronoun(written, start, end, score, _evidence(entry))
+        surplus = _number(entry, "surplus") if "surplus" in entry.record else None
+        if surplus is not None and not 0 <= surplus <= 1:
+            entry.fail(f'"surplus" must lie in [0, 1], got {surplus:g}')
+        return Pronoun(written, start, end, score, _evidence(entry), surplus)
 
 
 def _verdict(entry: Entry) -> Verdict:

@@ -15,8 +15,12 @@ ERROR_RATES = (
     "errors_per_100_pronouns",
     "expected_wrong_per_100_pronouns",
     "expected_missing_per_100_pronouns",
+    "expected_surplus_per_100_pronouns",
 )
-"""Expected errors together, and apart where missing pronouns are known: wrong or surplus, and missing ones."""
+"""Expected errors together, and apart where missing pronouns are known: wrong, missing and surplus ones.
+
+Without the last, which older files lack, surplus pronouns are among the wrong ones.
+"""
 RATES = (*ERROR_RATES, "errors_per_1000_words", "preference")
 UNITS = "documents or segments"  # where a file does not say which
 FEW = 20  # with no more documents or segments an interval is rough
@@ -26,7 +30,7 @@ class Pronoun(NamedTuple):
     """A scored pronoun; its span is in code points of the output's text. score: higher is better.
 
     evidence: the log-odds of the form given the source, the decisive source word ("": none of the sentence), and where
-    it begins in the source.
+    it begins in the source. surplus: the probability that it should not be there; None if the file has none.
     """
 
     text: str
@@ -34,13 +38,14 @@ class Pronoun(NamedTuple):
     end: int
     score: float
     evidence: tuple[float, str, int] | None = None
+    surplus: float | None = None
 
 
 class Output(NamedTuple):
     """A system's output for a segment, with its context, score (None without a pronoun) and pronouns.
 
-    errors, preference, missing: None if the file has none; errors are wrong (or surplus) and missing pronouns. gaps:
-    where a pronoun may be missing.
+    errors, preference, missing, surplus: None if the file has none; errors are wrong, surplus and missing pronouns.
+    gaps: where a pronoun may be missing.
     """
 
     text: str
@@ -51,11 +56,14 @@ class Output(NamedTuple):
     preference: float | None = None
     missing: float | None = None
     gaps: tuple[Gap, ...] = ()
+    surplus: float | None = None
 
     @property
     def wrong(self) -> float | None:
-        """The errors that are no missing pronouns; None if the file does not have both numbers."""
-        return None if self.errors is None or self.missing is None else max(0.0, self.errors - self.missing)
+        """The errors that are neither missing pronouns nor, if they are told apart, surplus ones; None if not known."""
+        if self.errors is None or self.missing is None:
+            return None
+        return max(0.0, self.errors - self.missing - (self.surplus or 0.0))
 
     def value(self, by: str) -> float | None:
         """The number by which outputs are compared, as `SegmentScore.value`; None if the file does not have it."""

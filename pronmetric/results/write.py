@@ -25,7 +25,7 @@ from pronmetric.text.corpus import Place, Row
 FORMAT = 2
 """The version of the JSON of `score` and `compare`; in version 1 `compare` wrote an entry for each segment and pair."""
 _SEGMENT_COLUMNS = ("segment_score", "segment_errors", "segment_preference")
-_APART_COLUMNS = ("segment_wrong", "segment_missing", "segment_gaps")  # where missing pronouns are known
+_APART_COLUMNS = ("segment_wrong", "segment_surplus", "segment_missing", "segment_gaps")  # if missing ones are known
 _PLACE_COLUMNS = ("line", "place")
 _PRONOUN_COLUMNS = ("pronoun", "start", "end", "score")
 COMPARISON_COLUMNS = (
@@ -95,9 +95,10 @@ def round_score(value: float | None) -> float | None:
 
 
 def pronoun(p: PronounScore) -> dict[str, Any]:
-    """A pronoun in JSON, with `probability`, or `score` if the head is unbounded, and the source's evidence."""
+    """A pronoun in JSON, with `probability`, or `score` if it is unbounded, `surplus` and the source's evidence."""
     number = {"score": round_score(p.score)} if p.probability is None else {"probability": round_score(p.probability)}
-    return {"text": p.text, "start": p.start, "end": p.end, **number, **_evidence(p)}
+    surplus = {} if p.surplus is None else {"surplus": round_score(p.surplus)}
+    return {"text": p.text, "start": p.start, "end": p.end, **number, **surplus, **_evidence(p)}
 
 
 def suggestions(text: str, places: Sequence[PronounAlternatives], *, top: int) -> dict[str, Any]:
@@ -135,12 +136,13 @@ def segment_entry(segment: SegmentScore) -> dict[str, Any]:
 
 
 def _missing(segment: SegmentScore) -> dict[str, Any]:
-    """The expected numbers of wrong and of missing pronouns, and the likely places, in JSON."""
+    """The expected numbers of wrong, surplus and missing pronouns, and the likely places, in JSON."""
     if segment.missing is None:
         return {}
     wrong = {} if segment.wrong is None else {"expected_wrong": round_score(segment.wrong)}
     gaps = [{**gap._asdict(), "probability": round_score(gap.probability)} for gap in segment.gaps]
-    return {**wrong, "expected_missing": round_score(segment.missing), "gaps": gaps}
+    surplus = {} if segment.surplus is None else {"expected_surplus": round_score(segment.surplus)}
+    return {**wrong, **surplus, "expected_missing": round_score(segment.missing), "gaps": gaps}
 
 
 def _unmatched(unmatched: Unmatched | None) -> dict[str, Any]:
@@ -157,7 +159,11 @@ def interval(ends: tuple[float, float] | None) -> list[float | None] | None:
 
 def system(name: str, score: SystemScore) -> dict[str, Any]:
     """A system in JSON."""
-    apart = {"wrong": score.wrong_in_pronouns, "missing": score.missing_in_pronouns}
+    apart = {
+        "wrong": score.wrong_in_pronouns,
+        "surplus": score.surplus_in_pronouns,
+        "missing": score.missing_in_pronouns,
+    }
     return {
         "system": name,
         "score": round_score(score.score),
@@ -252,9 +258,9 @@ def add_scored(
 ) -> None:
     """Add a segment to the files.
 
-    head: what identifies it, the first cells of its rows. texts: of `texts_of`. apart: the table has wrong and missing
-    pronouns apart, in columns of their own. also: its baseline scores. each: its score in the context of each of
-    several references.
+    head: what identifies it, the first cells of its rows. texts: of `texts_of`. apart: the table has wrong, surplus and
+    missing pronouns apart, in columns of their own. also: its baseline scores. each: its score in the context of each
+    of several references.
     """
     cells = tuple(strict_json.dump(v) if k == "id" and not isinstance(v, str) else v for k, v in head.items())
     in_each = list(zip(*(one.pronouns for one in each), strict=True)) or [()] * len(segment.pronouns)
@@ -268,7 +274,8 @@ def add_scored(
     whole: tuple[object, ...] = (segment.score, segment.errors, segment.preference)
     if apart:
         known = segment.missing is not None
-        whole += (segment.wrong, segment.missing, list_gaps(segment.gaps)) if known else (None, None, None)
+        own = segment.wrong, segment.surplus, segment.missing, list_gaps(segment.gaps)
+        whole += own if known else (None,) * len(own)
     writer.segment(
         {**head, **texts, **segment_entry(segment), **baselines}, ((*cells, *whole, *row, *last) for row in rows)
     )
@@ -296,14 +303,14 @@ def comparison_columns(references: Iterable[str], *, apart: bool = False, placed
     The places are those of the texts of both systems.
     """
     where = tuple(f"{side}_{column}" for side in "ab" for column in _PLACE_COLUMNS) if placed else ()
-    numbers = (f"{side}_{kind}" for side in "ab" for kind in ("wrong", "missing")) if apart else ()
+    numbers = (f"{side}_{kind}" for side in "ab" for kind in ("wrong", "surplus", "missing")) if apart else ()
     return (*COMPARISON_COLUMNS, *where, *numbers, *(f"difference with {name}" for name in references))
 
 
 def add_compared(
     writer: Writer, number: int, row: Row, pairs: Sequence[PairDecision], *, by: str, apart: bool = False
 ) -> None:
-    """Add a segment to the files; apart: the table has wrong and missing pronouns apart, in columns of their own."""
+    """Add a segment to the files; apart: the table has wrong, surplus and missing pronouns apart, in own columns."""
     writer.segment(segment_content(number, row, pairs), (_cells(number, row, pair, by, apart) for pair in pairs))
 
 
@@ -372,7 +379,9 @@ def _cells(number: int, row: Row, pair: PairDecision, by: str, apart: bool) -> t
     numbers: tuple[float | None, ...] = ()
     if apart:
         both = decision.a, decision.b
-        numbers = tuple(n for one in both for n in (None if one.missing is None else one.wrong, one.missing))
+        numbers = tuple(
+            n for one in both for n in (None if one.missing is None else one.wrong, one.surplus, one.missing)
+        )
     return (*cells, *scores, *decided, *where, *numbers, *(one.difference for one in pair.by_reference.values()))
 
 

@@ -267,6 +267,7 @@ def average(first: SegmentScore, *others: SegmentScore) -> SegmentScore:
         missing=mean([segment.missing for segment in scored]),
         gaps=first.gaps,
         no_translation=first.no_translation,
+        surplus=mean([segment.surplus for segment in scored]),
     )
 
 
@@ -287,7 +288,8 @@ def mean(scores: Sequence[float | None]) -> float | None:
 def _mean_pronoun(pronouns: tuple[PronounScore, ...]) -> PronounScore:
     """One pronoun's mean over several contexts."""
     score = fsum(p.score for p in pronouns) / len(pronouns)
-    return pronouns[0]._replace(score=score, probability=None if pronouns[0].probability is None else score)
+    probability = None if pronouns[0].probability is None else score
+    return pronouns[0]._replace(score=score, probability=probability, surplus=mean([p.surplus for p in pronouns]))
 
 
 def _deciding(

@@ -39,6 +39,7 @@ from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.gaps import GapReader, MissingPronouns
 from pronmetric.scoring.preference import LEAST, prefer, prefer_by_source
 from pronmetric.scoring.score import MOST, Counts, Evidence, PronounScore, SegmentScore, Unmatched
+from pronmetric.scoring.surplus import tell_surplus
 from pronmetric.text.context import Source, Text, join
 from pronmetric.text.lines import check_segment
 from pronmetric.text.no_translation import kind_of
@@ -399,6 +400,9 @@ class Inference:
         """
         if reading.missing is not None:
             segment = reading.missing.add_to(segment, self.language.words(example.text))
+        return self._reader.tell_surplus(self._mixed(segment, example, reading))
+
+    def _mixed(self, segment: SegmentScore, example: Example, reading: _Reading) -> SegmentScore:
         mixing = self._reader.mixing(example)
         if not mixing.reader:
             return segment
@@ -454,6 +458,7 @@ class _Reader:
         self._trained = Mixings(in_context=described.in_context, alone=described.alone)
         self._others = described.others or self._trained
         self.preference, self._judged = described.preference, described.judged
+        self._surplus = described.surplus
         self._gaps = gap_reader(Model.read(loaded.config), described.missing)
 
     @property
@@ -487,6 +492,10 @@ class _Reader:
     def prefer(self, segment: SegmentScore) -> SegmentScore:
         """A segment that was read with its source, with the preference that was fitted on pairs that people judged."""
         return segment if self._judged is None else prefer(segment, self._judged)
+
+    def tell_surplus(self, segment: SegmentScore) -> SegmentScore:
+        """A segment that was read with its source, with its surplus pronouns, if they are told apart."""
+        return segment if self._surplus is None or segment.missing is None else tell_surplus(segment, self._surplus)
 
     def read(self, examples: Sequence[Example], batch_size: int, counts: Counts) -> Iterator[_Reading]:
         """What the sources say about each example, in order."""

@@ -49,7 +49,8 @@ class PronounScore(NamedTuple):
     """One pronoun: its surface text, its half-open span of code points in the segment's text, and its score.
 
     score: higher is better. probability: the same number, in [0, 1], where the head gives one; None where the score is
-    unbounded. evidence: what the source says about the pronoun; None where no source counts.
+    unbounded. evidence: what the source says about the pronoun; None where no source counts. surplus: the probability
+    that it is wrong because it should not be there, a part of 1 - probability; None where it is not told.
     """
 
     text: str
@@ -58,6 +59,7 @@ class PronounScore(NamedTuple):
     score: float
     probability: float | None
     evidence: Evidence | None = None
+    surplus: float | None = None
 
 
 class Gap(NamedTuple):
@@ -92,8 +94,9 @@ class SegmentScore(NamedTuple):
     the text, below 0 in the context; None without another word, without attention and where the model reads the source
     with the text, and None for all where it was not asked for. missing: the expected number of missing pronouns, lower
     is better, and gaps: the places with a probability of at least `LISTED`; None and empty where no reader with a gap
-    head read the source. no_translation: why the text is no translation, such as "refusal"
-    (`pronmetric.text.no_translation`); None where it may be one.
+    head read the source. surplus: the expected number of surplus pronouns, a part of those that are not right; None
+    where missing is, and where the reader does not tell them apart. no_translation: why the text is no translation,
+    such as "refusal" (`pronmetric.text.no_translation`); None where it may be one.
     """
 
     score: float | None
@@ -105,23 +108,29 @@ class SegmentScore(NamedTuple):
     missing: float | None = None
     gaps: tuple[Gap, ...] = ()
     no_translation: str | None = None
+    surplus: float | None = None
+
+    @property
+    def not_right(self) -> float | None:
+        """The expected number of wrong or surplus pronouns, the sum of 1 - p; None where a score is no probability."""
+        not_right = [1 - p.probability for p in self.pronouns if p.probability is not None]
+        return fsum(not_right) if len(not_right) == len(self.pronouns) else None
 
     @property
     def wrong(self) -> float | None:
-        """The expected number of wrong or surplus pronouns, the sum of 1 - p; None where a score is no probability."""
-        wrong = [1 - p.probability for p in self.pronouns if p.probability is not None]
-        return fsum(wrong) if len(wrong) == len(self.pronouns) else None
+        """The expected number of wrong pronouns, with surplus ones where these are not told apart; None as above."""
+        return None if self.not_right is None else self.not_right - (self.surplus or 0.0)
 
     @property
     def errors(self) -> float | None:
-        """The expected number of wrong or surplus, and of missing pronouns; None where a score is no probability.
+        """The expected number of wrong, surplus and missing pronouns; None where a score is no probability.
 
         >>> SegmentScore(0.75, (PronounScore("It", 0, 2, 0.5, 0.5), PronounScore("he", 9, 11, 1.0, 1.0))).errors
         0.5
         >>> SegmentScore(None, (), missing=0.25).errors
         0.25
         """
-        return None if self.wrong is None else self.wrong + (self.missing or 0.0)
+        return None if self.not_right is None else self.not_right + (self.missing or 0.0)
 
     def value(self, by: str) -> float | None:
         """The number by which texts are compared, higher is better; by: one of `DECISIONS`, of errors the negative.
@@ -153,9 +162,10 @@ class SystemScore(NamedTuple):
     see `pronmetric.eval.ratio_sums`; None with fewer than 4. pronouns, segments: how many there are; with_pronoun:
     segments that have one.
     errors, errors_in_words: expected wrong and missing pronouns in 100 pronouns and in 1,000 words, lower is better;
-    None without probabilities, pronouns or words. wrong_in_pronouns, missing_in_pronouns: the wrong (or surplus) and
-    the missing ones apart, in 100 pronouns; None where the missing ones are not known of all segments. preference: the
-    mean over its segments with one; None without a pair head.
+    None without probabilities, pronouns or words. wrong_in_pronouns, missing_in_pronouns: the wrong and the missing
+    ones apart, in 100 pronouns; None where the missing ones are not known of all segments. surplus_in_pronouns: the
+    surplus ones; None where they are not told apart in all segments, so that they are among the wrong ones. preference:
+    the mean over its segments with one; None without a pair head.
     missing, surplus: the numbers of missing and of surplus pronouns; None where no segment has them.
     no_translations: segments that are no translation; the first of them, from 0.
     """
@@ -176,6 +186,7 @@ class SystemScore(NamedTuple):
     missing_in_pronouns: Rate | None = None
     no_translations: int = 0
     first_no_translation: int | None = None
+    surplus_in_pronouns: Rate | None = None
 
     def no_translation_note(self, unit: str = "line") -> str | None:
         """What a user should know of segments that are no translation; unit: what a segment is; None without any."""
@@ -264,12 +275,12 @@ class Counts:
 
 
 class Tally:
-    """Running sums of one system's segments; keeps seven numbers a segment, no text."""
+    """Running sums of one system's segments; keeps eight numbers a segment, no text."""
 
     def __init__(self) -> None:
         self.sums, self.counts, self.docs = array("d"), array("l"), array("l")
         self.errors, self.words, self.preferences = array("d"), array("l"), array("d")
-        self.expected_missing = array("d")
+        self.expected_missing, self.expected_surplus = array("d"), array("d")
         self.scale = 100.0
         self.missing: int | None = None
         self.surplus: int | None = None
@@ -294,6 +305,7 @@ class Tally:
         errors, preference = segment.errors, segment.preference
         self.errors.append(nan if errors is None else errors)
         self.expected_missing.append(nan if segment.missing is None else segment.missing)
+        self.expected_surplus.append(nan if segment.surplus is None else segment.surplus)
         self.words.append(segment.words)
         self.preferences.append(nan if preference is None else preference)
         if errors is None:
@@ -319,8 +331,8 @@ class Tally:
         """The system's score so far, with its interval."""
         resampled, parts = self.totals()
         pronouns = int(parts.counts.sum())
-        errors, missing = np.array(self.errors), np.array(self.expected_missing)
-        known, apart = bool(np.isfinite(errors).all()), bool(np.isfinite(missing).all())
+        errors, missing, surplus = map(np.array, (self.errors, self.expected_missing, self.expected_surplus))
+        known, apart, told = (bool(np.isfinite(each).all()) for each in (errors, missing, surplus))
         most = COUNT if np.isfinite(missing).any() else None  # a text may lack more pronouns than it has
         in_pronouns = partial(self._rate, counts=self.counts, scale=100.0)
         return SystemScore(
@@ -336,10 +348,11 @@ class Tally:
             preference=_rate(self.totals(PREFERENCE)[1], None),
             missing=self.missing,
             surplus=self.surplus,
-            wrong_in_pronouns=in_pronouns(errors - missing) if known and apart else None,
+            wrong_in_pronouns=in_pronouns(errors - missing - (surplus if told else 0.0)) if known and apart else None,
             missing_in_pronouns=in_pronouns(missing, limits=most) if apart else None,
             no_translations=self.no_translations,
             first_no_translation=self.first_no_translation,
+            surplus_in_pronouns=in_pronouns(surplus) if told else None,
         )
 
     def _rate(

@@ -115,6 +115,7 @@ class Pronoun(BaseModel):
     end: int
     probability: float | None = None
     score: float | None = None
+    surplus: float | None = None
     source: Source | None = None
 
 
@@ -139,8 +140,9 @@ class Scored(BaseModel):
     """A record's score in [0, 1], null without a pronoun, and the expected number of pronoun errors.
 
     preference: the number by which two translations of one segment are compared, if the checkpoint has one.
-    expected_wrong, expected_missing: the errors apart, wrong or surplus pronouns and missing ones, and gaps, where one
-    is likely missing: if the record has a source and the checkpoint's reader of sources finds missing pronouns.
+    expected_wrong, expected_missing: the errors apart, wrong pronouns and missing ones, and gaps, where one is likely
+    missing; expected_surplus: surplus pronouns, which are among the wrong ones if the reader does not tell them apart.
+    They are there if the record has a source and the checkpoint's reader of sources finds missing pronouns.
     missing, surplus: pronouns of the source without a counterpart, and the reverse, if the server has --source-lang.
     """
 
@@ -151,6 +153,7 @@ class Scored(BaseModel):
     preference: float | None = None
     pronouns: list[Pronoun]
     expected_wrong: float | None = None
+    expected_surplus: float | None = None
     expected_missing: float | None = None
     gaps: list[Gap] | None = None
     missing: list[Word] | None = None

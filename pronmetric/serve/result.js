@@ -2,7 +2,7 @@
 // ---- the result of a line
 //
 // segment: { at, source, outputs, verdict, chosen }; output: { side, context, text, score, preference, pronouns, missing,
-// expected_wrong, expected_missing, gaps, better, looks }. From pronouns on they are those of the server's answers, the
+// expected_wrong, expected_surplus, expected_missing, gaps, better, looks }. From pronouns on they are those of the server's answers, the
 // expected numbers and the gaps where they are known; better and looks come later.
 // chosen: [output, pronoun] whose attention is shown, null for none.
 
@@ -111,8 +111,10 @@ function head(output) {
 function errorsOf(outputs) {
   const known = outputs.filter((output) => output.expected_missing !== undefined && output.expected_wrong !== undefined);
   if (!known.length) return "";
-  const [wrong, missing] = ["expected_wrong", "expected_missing"].map((key) => known.reduce((sum, output) => sum + output[key], 0));
-  return `${(wrong + missing).toFixed(2)} errors expected: ${wrong.toFixed(2)} wrong or surplus, ${missing.toFixed(2)} missing`;
+  const apart = known.every((output) => output.expected_surplus !== undefined);
+  const sum = (key) => known.reduce((so_far, output) => so_far + output[key], 0);
+  const kinds = [sum("expected_wrong"), sum("expected_missing"), apart ? sum("expected_surplus") : null];
+  return `${sumOf(kinds).toFixed(2)} errors expected: ${kindsOfErrors(...kinds)}`;
 }
 
 // The sign of a place where a pronoun is likely missing, with the likely form.
@@ -149,7 +151,8 @@ function button(segment, k, at, word, change) {
   const pronoun = segment.outputs[k].pronouns[at];
   const pressed = isChosen(segment, k, at);
   const value = valueOf(pronoun);
-  const told = data.doubtful === null ? `score ${value.toFixed(2)}` : `probability ${value.toFixed(2)}${doubtful(pronoun) ? ", doubtful" : ""}`;
+  const surplus = pronoun.surplus === undefined ? "" : `; of being surplus ${pronoun.surplus.toFixed(2)}`;
+  const told = data.doubtful === null ? `score ${value.toFixed(2)}` : `probability ${value.toFixed(2)}${doubtful(pronoun) ? ", doubtful" : ""}${surplus}`;
   const made = el("button", { className: doubtful(pronoun) ? "p doubtful" : "p", type: "button", title: told }, word, el("small", {}, short(value)));
   made.setAttribute("aria-pressed", pressed);
   made.dataset.key = `${k} ${at}`;

@@ -241,7 +241,7 @@ def test_wrong_and_missing_pronouns_are_shown_apart(with_gaps: Path, capsys: pyt
     Path("b").write_text("He saw it.\nIt rained.\n", encoding="utf-8")
     Path("s").write_text("Er sah es.\nEs regnete.\n", encoding="utf-8")
     model = ["-s", "s", "--model", str(with_gaps), "--gpus", "0"]
-    apart = {"segment_wrong", "segment_missing", "segment_gaps"}
+    apart = {"segment_wrong", "segment_surplus", "segment_missing", "segment_gaps"}
     assert main(["score", "-t", "a", "--to_tsv", "a.tsv", *model]) == 0
     first, *_, last = tsv.read("a.tsv")
     assert apart < set(first) and last["segment_wrong"] == "0.00000" and float(last["segment_missing"]) > 0
@@ -250,7 +250,9 @@ def test_wrong_and_missing_pronouns_are_shown_apart(with_gaps: Path, capsys: pyt
     assert main(["compare", "-t", "a", "b", "--by", "errors", "--to_tsv", "c.tsv", *model]) == 0
     said = capsys.readouterr().out
     assert " wrong or surplus, " in said and " pronoun errors per 100 pronouns: " in said
-    assert {"a_wrong", "a_missing", "b_wrong", "b_missing"} < set(next(tsv.read("c.tsv")))
+    assert {f"{side}_{kind}" for side in "ab" for kind in ("wrong", "surplus", "missing")} < set(
+        next(tsv.read("c.tsv"))
+    )
     assert main(["check", "-t", "a", "--max-errors", "0", *model]) == 3
     said = capsys.readouterr().out
     assert "at most 0 pronoun errors expected" in said and " missing) in 2 pronouns" in said

@@ -44,7 +44,8 @@ class SystemFigures(NamedTuple):
     """A system's pronouns of a group: their number, score, 95 % interval, and its place among the systems.
 
     score: in [0, 100], higher is better; None without a pronoun. interval: None with fewer than 4 units. missing: of
-    all pronouns together; None where it is not known.
+    all pronouns together; None where it is not known. surplus: expected surplus pronouns in 100; None where they are
+    not told from wrong ones.
     """
 
     pronouns: int
@@ -52,16 +53,24 @@ class SystemFigures(NamedTuple):
     interval: Interval
     place: Place | None
     missing: Missing | None = None
+    surplus: float | None = None
 
     @property
-    def wrong(self) -> float | None:
+    def not_right(self) -> float | None:
         """Expected wrong or surplus pronouns in 100, lower is better."""
         return None if self.score is None else 100 - self.score
 
     @property
+    def wrong(self) -> float | None:
+        """Expected wrong pronouns in 100, with surplus ones where these are not told apart, lower is better."""
+        return None if self.not_right is None else self.not_right - (self.surplus or 0.0)
+
+    @property
     def errors(self) -> float | None:
-        """Expected errors in 100 pronouns, lower is better: the wrong and, where they are known, the missing ones."""
-        return self.wrong if self.wrong is None or self.missing is None else self.wrong + self.missing.value
+        """Expected errors in 100 pronouns, lower is better: wrong, surplus and, where they are known, missing ones."""
+        if self.not_right is None or self.missing is None:
+            return self.not_right
+        return self.not_right + self.missing.value
 
     @property
     def errors_interval(self) -> Interval:
@@ -133,8 +142,8 @@ def compute(
     for number, name in enumerate((ALL, *scored.classes), start=-1):
         parts = [_parts(pronouns, number, scored, documents) for pronouns in scored.systems.values()]
         if number < 0 or any(part.units.counts.any() for part in parts):
-            absent = [_missing(scored, system, documents) if number < 0 else None for system in scored.systems]
-            groups[name] = _group(parts, absent, seed=seed, resamples=resamples, advance=advance)
+            apart = [_apart(scored, system, documents) if number < 0 else (None, None) for system in scored.systems]
+            groups[name] = _group(parts, apart, seed=seed, resamples=resamples, advance=advance)
     verdicts = groups[ALL].pairs
     if by != SCORE:
         decisive = [_decisive(scored, name, by, documents) for name in scored.systems]
@@ -174,14 +183,16 @@ def _decisive(scored: Scored, system: str, by: str, documents: bool) -> _Parts:
     return _Parts(values, totals(*values, docs))
 
 
-def _missing(scored: Scored, system: str, documents: bool) -> Missing | None:
-    """A system's missing pronouns; None without a pronoun, or where they are not known."""
-    missing = scored.missing.get(system)
+def _apart(scored: Scored, system: str, documents: bool) -> tuple[Missing | None, float | None]:
+    """A system's missing pronouns and surplus ones in 100; None without a pronoun, or where they are not known."""
+    missing, surplus = scored.missing.get(system), scored.surplus.get(system)
     sums, counts = _by_segment(scored.systems[system], scored.segments, None)
     if missing is None or not counts.any():
-        return None
+        return None, None
+    number = float(counts.sum())
     errors = totals(100 * (counts - sums + missing), counts, scored.docs if documents else None)
-    return Missing(float(100 * missing.sum() / counts.sum()), interval(errors, COUNT))
+    lacking = Missing(float(100 * missing.sum()) / number, interval(errors, COUNT))
+    return lacking, None if surplus is None else float(100 * surplus.sum()) / number
 
 
 def _by_segment(pronouns: Pronouns, segments: int, kind: int | None) -> Totals:
@@ -198,7 +209,7 @@ def _parts(pronouns: Pronouns, number: int, scored: Scored, documents: bool) -> 
 
 def _group(
     parts: list[_Parts],
-    missing: list[Missing | None],
+    apart: list[tuple[Missing | None, float | None]],
     *,
     seed: int,
     resamples: int,
@@ -209,7 +220,9 @@ def _group(
     ranked = places(scores, {pair: figures.p for pair, figures in pairs.items()})
     ends = [interval(part.units, bounds(100.0)) for part in parts]
     counts = [int(part.units.counts.sum()) for part in parts]
-    return Group(systems=tuple(map(SystemFigures, counts, scores, ends, ranked, missing)), pairs=pairs)
+    return Group(
+        systems=tuple(map(SystemFigures, counts, scores, ends, ranked, *zip(*apart, strict=True))), pairs=pairs
+    )
 
 
 def _pairs(

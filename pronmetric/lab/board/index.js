@@ -5,11 +5,11 @@
 // sets: {id, year, lp, use: what the checkpoint used it for, page: of its comparisons}.
 // system: [index of its set, name, page, 1 for a human translation, human score or null, figures of each class].
 // figures: [pronouns, score, low, high, cluster, best rank, worst rank], null if undefined; 0: no pronouns of this class in the set.
-// Where missing pronouns are known, those of all pronouns have five more: [..., errors, low, high, wrong, missing].
+// Where missing pronouns are known, those of all pronouns have six more: [..., errors, low, high, wrong, missing, surplus]; surplus is null where it is among the wrong ones.
 
 const data = JSON.parse($("data").textContent);
 const SET = 0, NAME = 1, PAGE = 2, HUMAN = 3, PEOPLE = 4, FIGURES = 5;
-const COUNT = 0, SCORE = 1, LOW = 2, HIGH = 3, CLUSTER = 4, BEST = 5, WORST = 6, ERRORS = 7, WRONG = 10, MISSING = 11;
+const COUNT = 0, SCORE = 1, LOW = 2, HIGH = 3, CLUSTER = 4, BEST = 5, WORST = 6, ERRORS = 7, WRONG = 10, MISSING = 11, SURPLUS = 12;
 const NONE = [0, null, null, null, null, null, null];
 const hasHuman = data.systems.some((system) => system[PEOPLE] !== null);
 const setOf = (system) => data.sets[system[SET]];
@@ -29,6 +29,8 @@ const errorsOf = (system) => {
   return figures.length > ERRORS ? figures.slice(ERRORS, WRONG) : [SCORE, HIGH, LOW].map((key) => turned(figures[key]));
 };
 const apart = data.systems.some((system) => system[FIGURES].some((figures) => figures.length > ERRORS));
+const told = data.systems.some((system) => system[FIGURES].some((figures) => (figures[SURPLUS] ?? null) !== null));
+const KINDS = apart ? [["wrong", WRONG], ["missing", MISSING], ...(told ? [["surplus", SURPLUS]] : [])] : [];
 const part = (key) => (system) => figuresOf(system)[key] ?? null;
 
 // ---- the columns: [key, heading, value to sort by, larger first, cell]
@@ -40,7 +42,7 @@ const COLUMNS = [
   [null, "95 % interval", null, false, (s) => el("span", {}, mark(figuresOf(s)), span(figuresOf(s)[LOW], figuresOf(s)[HIGH]))],
   ["errors", "errors per 100", (s) => errorsOf(s)[0], false, (s) => figure(errorsOf(s)[0])],
   [null, "95 % interval", null, false, (s) => span(...errorsOf(s).slice(1))],
-  ...(apart ? [["wrong", WRONG], ["missing", MISSING]].map(([name, key]) => [name, `${name} per 100`, part(key), false, (s) => figure(part(key)(s))]) : []),
+  ...KINDS.map(([name, key]) => [name, `${name} per 100`, part(key), false, (s) => figure(part(key)(s))]),
   ["cluster", "cluster", (s) => figuresOf(s)[CLUSTER], false, (s) => figure(figuresOf(s)[CLUSTER], 0)],
   ["ranks", "ranks", (s) => figuresOf(s)[BEST], false, (s) => (figuresOf(s)[BEST] === null ? "–" : `${figuresOf(s)[BEST]}–${figuresOf(s)[WORST]}`)],
   ...(hasHuman ? [["human", "human score", (s) => s[PEOPLE], true, (s) => figure(s[PEOPLE], 3)]] : []),
@@ -271,11 +273,11 @@ function svgFile(picture, width, height) {
 
 $("save").onclick = () => {
   const heading = ["testset", "year", "lp", "system", "class", "pronouns", "score", "score_low", "score_high", "errors_per_100_pronouns", "cluster", "rank_best", "rank_worst", "human",
-    ...(apart ? ["expected_wrong_per_100_pronouns", "expected_missing_per_100_pronouns"] : [])];
+    ...KINDS.map(([name]) => `expected_${name}_per_100_pronouns`)];
   const lines = sorted(shown()).map((system) => {
     const set = setOf(system), found = figuresOf(system);
     const errors = errorsOf(system)[0] === null ? null : Number(errorsOf(system)[0].toFixed(3));
-    const more = apart ? [part(WRONG)(system), part(MISSING)(system)] : [];
+    const more = KINDS.map(([, key]) => part(key)(system));
     return [set.id, set.year, set.lp, system[NAME], state.class, ...found.slice(0, CLUSTER), errors, ...found.slice(CLUSTER, ERRORS), system[PEOPLE], ...more];
   });
   saveFile("board-rows.tsv", [heading, ...lines].map(tsvLine).join(""));

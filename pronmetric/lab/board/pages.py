@@ -111,7 +111,8 @@ def _figures(figures: SystemFigures) -> list[Any]:
     known = [figures.pronouns, *(rounded(x, _DIGITS) for x in (figures.score, *ends)), *place]
     if figures.missing is None:
         return known
-    errors = figures.errors, *(figures.errors_interval or (None, None)), figures.wrong, figures.missing.value
+    apart = figures.wrong, figures.missing.value, figures.surplus
+    errors = figures.errors, *(figures.errors_interval or (None, None)), *apart
     return [*known, *(rounded(x, _DIGITS) for x in errors)]
 
 
@@ -156,7 +157,8 @@ def _apart(figures: SystemFigures) -> str:
     """The expected errors of all pronouns together and apart, as HTML; "" where missing ones are not known."""
     if figures.missing is None or figures.errors is None or figures.wrong is None:
         return ""
-    return f'<p class="hint">{errors_apart(figures.errors, figures.wrong, figures.missing.value)}.</p>'
+    said = errors_apart(figures.errors, figures.wrong, figures.missing.value, figures.surplus)
+    return f'<p class="hint">{said}.</p>'
 
 
 def _axis(of: Iterable[SystemFigures]) -> tuple[float, float]:

@@ -73,7 +73,7 @@ class Scored:
 
     signature: of the scores. texts: a hash of all texts that the scores depend on. preferences: of each system's
     segments (segments,), NaN without a pronoun or a pair head. missing: the expected number of missing pronouns of each
-    system's segments (segments,), where they are known of all.
+    system's segments (segments,), where they are known of all; surplus: that of surplus ones.
     """
 
     testset: BoardSet
@@ -85,6 +85,7 @@ class Scored:
     texts: str
     preferences: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     missing: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    surplus: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
 def hash_texts(corpus: Corpus) -> str:
@@ -119,6 +120,7 @@ def score(
     rows: dict[str, list[tuple[float, ...]]] = {name: [] for name in corpus.systems}
     preferences: dict[str, list[float]] = {name: [] for name in corpus.systems}
     missing: dict[str, list[float | None]] = {name: [] for name in corpus.systems}
+    surplus: dict[str, list[float | None]] = {name: [] for name in corpus.systems}
     histories = {name: History(size=size) for name in corpus.systems}
     docs: list[str | None] = []
     for number, scored in enumerate(score_rows(corpus, testset.context, size=size, stream=stream)):
@@ -136,6 +138,7 @@ def score(
             ]
             preferences[name].append(np.nan if segment.preference is None else round(segment.preference, DIGITS))
             missing[name].append(None if segment.missing is None else round(segment.missing, DIGITS))
+            surplus[name].append(None if segment.surplus is None else round(segment.surplus, DIGITS))
     return Scored(
         testset=testset,
         segments=corpus.segments,
@@ -145,8 +148,14 @@ def score(
         signature=signature,
         texts=hash_texts(corpus),
         preferences={name: np.array(each, dtype=np.float64) for name, each in preferences.items()},
-        missing={name: np.array(each, dtype=np.float64) for name, each in missing.items() if None not in each},
+        missing=_known(missing),
+        surplus=_known(surplus),
     )
+
+
+def _known(values: Mapping[str, Sequence[float | None]]) -> dict[str, NDArray[np.float64]]:
+    """The systems of whose segments all are known."""
+    return {name: np.array(each, dtype=np.float64) for name, each in values.items() if None not in each}
 
 
 def _distance(before: Sequence[str], offset: int | None) -> int:
@@ -192,7 +201,11 @@ def write(scored: Scored, path: Path) -> None:
             name: [None if np.isnan(value) else value for value in values_of.tolist()]
             for name, values_of in scored.preferences.items()
         },
-        **({"missing": {name: values.tolist() for name, values in scored.missing.items()}} if scored.missing else {}),
+        **{
+            kind: {name: values.tolist() for name, values in expected.items()}
+            for kind, expected in (("missing", scored.missing), ("surplus", scored.surplus))
+            if expected
+        },
     }
     with AtomicFile(path) as file:
         file.write(strict_json.dump(content) + "\n")
@@ -220,7 +233,10 @@ def read(path: Path) -> Scored | None:
             signature=content["signature"],
             texts=content["texts"],
             preferences={name: np.array(own, dtype=np.float64) for name, own in content["preferences"].items()},
-            missing={name: np.array(own, dtype=np.float64) for name, own in content.get("missing", {}).items()},
+            **{
+                kind: {name: np.array(own, dtype=np.float64) for name, own in content.get(kind, {}).items()}
+                for kind in ("missing", "surplus")
+            },
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"broken scores ({type(error).__name__}: {error}); {cure}", file=path) from None

@@ -25,8 +25,12 @@ SYSTEM_COLUMNS = (
     *("testset", "year", "lp", "system", "class", "pronouns", "score", "score_low", "score_high"),
     *("errors_per_100_pronouns", "errors_low", "errors_high", "cluster", "rank_best", "rank_worst", "human"),
 )
-APART_COLUMNS = "expected_wrong_per_100_pronouns", "expected_missing_per_100_pronouns"
-"""Where missing pronouns are known, of all pronouns together."""
+APART_COLUMNS = (
+    "expected_wrong_per_100_pronouns",
+    "expected_missing_per_100_pronouns",
+    "expected_surplus_per_100_pronouns",
+)
+"""Where missing pronouns are known, of all pronouns together; without the last, surplus ones are among the wrong."""
 PAIR_COLUMNS = (
     *("testset", "a", "b", "class", "by", "difference", "difference_low", "difference_high", "p_randomisation"),
     *("a_better", "ties", "b_better"),
@@ -206,7 +210,8 @@ def _system(own: SystemFigures) -> dict[str, float | None]:
 def _apart(own: SystemFigures) -> dict[str, float | None]:
     if own.missing is None:
         return {}
-    return dict(zip(APART_COLUMNS, (rounded(own.wrong), rounded(own.missing.value)), strict=True))
+    known = zip(APART_COLUMNS, map(rounded, (own.wrong, own.missing.value, own.surplus)), strict=True)
+    return {column: value for column, value in known if value is not None}
 
 
 def _pair(own: PairFigures) -> dict[str, float | None]:

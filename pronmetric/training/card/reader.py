@@ -9,7 +9,9 @@ from typing import Any
 from pronmetric.checkpoint import locate
 from pronmetric.checkpoint.model_config import SourceReader
 from pronmetric.scoring.judged import MARKED, MENDED
+from pronmetric.scoring.surplus import OTHER_FORMS
 from pronmetric.training.after.people_fit import OTHERS, TRAINED, WITH, WITHOUT
+from pronmetric.training.after.surplus_fit import AREA, CORRECTED, DELETED, EXPECTED, PRIOR
 from pronmetric.training.card import recipe
 from pronmetric.training.card.checkpoint import table
 from pronmetric.training.fit import EXPORT
@@ -34,6 +36,8 @@ def card(config: Mapping[str, Any], *, weights: str) -> str:
     sections = [_head(source, weights), _figures(source, figures), _limits(source), _made(training)]
     if any(name.startswith(PEOPLE) for name in figures):
         sections.insert(1, _people(figures, training.get("decision"), training.get("decision_pairs", {}), source))
+    if source.surplus is not None:
+        sections.insert(-2, _surplus(figures, source.surplus))
     return "\n\n".join(sections) + "\n"
 
 
@@ -91,6 +95,22 @@ def _preferred(source: SourceReader) -> str:
 The preference with a source is {by.own:.3f} x that of the pair head + {by.logit:.3f} x the mean logit of the pronouns
 {by.missing:+.3f} x the expected number of missing pronouns; without a pronoun in the text, {by.empty:.3f} in place of
 the first two. The weights were fitted on these pairs; each accuracy is of weights fitted on other documents."""
+
+
+def _surplus(figures: Mapping[str, float], shares: Mapping[str, float]) -> str:
+    """What tells surplus pronouns from wrong ones, and how well."""
+    named = sorted(filter(None, shares), key=lambda form: shares[form]) or [OTHER_FORMS]
+    ends = f"from {100 * shares[named[0]]:.0f} % of *{named[0]}* to {100 * shares[named[-1]]:.0f} % of *{named[-1]}*"
+    told = f"""## Surplus pronouns
+
+Of pronouns that are not right, a share counts as surplus: those that post-editors of the training texts
+deleted instead of replacing, {100 * shares[OTHER_FORMS]:.0f} % of all and {ends}, by form alone, each drawn to the
+share of all as if {PRIOR} more corrections had that one."""
+    if CORRECTED not in figures:
+        return told
+    area = f"; area under the ROC curve {_share(figures[AREA])}" if AREA in figures else ""
+    return f"""{told} In development texts {figures[DELETED]:.0f} of {figures[CORRECTED]:.0f}
+corrected pronouns were deleted, where {figures[EXPECTED]:.1f} are expected{area}."""
 
 
 def _held_out(figures: Mapping[str, float], source: SourceReader) -> str:

@@ -25,7 +25,7 @@ from pronmetric.eval.detection import detect
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.text.context import Source
-from pronmetric.training.after import people_fit
+from pronmetric.training.after import people_fit, surplus_fit
 from pronmetric.training.after.calibrate import FEWEST, logits_of
 from pronmetric.training.after.decision import KINDS
 from pronmetric.training.after.pair_scorer import PairScorer
@@ -41,7 +41,7 @@ class Mixed(NamedTuple):
 
     preference: share of the change of a text's logits that the preference takes. missing: calibrates the logits of the
     gap head; None without one, or with too few corrections. others: of sources in languages that the reader was not
-    trained on; None: as in those.
+    trained on; None: as in those. surplus: the share of each form's wrong pronouns that are surplus; None if not known.
     """
 
     in_context: Mixing
@@ -50,6 +50,7 @@ class Mixed(NamedTuple):
     figures: dict[str, float]
     missing: Calibration | None = None
     others: Mixings | None = None
+    surplus: dict[str, float] | None = None
 
 
 def mix(
@@ -102,7 +103,8 @@ def mix(
     in_context, alone = mixings
     missing = None if by_people is None else by_people.missing
     others = None if by_people is None else by_people.others
-    mixed = Mixed(in_context, alone, WHOLE, figures, missing, others)
+    surplus = surplus_fit.fit(folder, english.config["pronouns"])
+    mixed = Mixed(in_context, alone, WHOLE, figures | surplus.figures, missing, others, surplus.shares)
     return _with_share(mixed, english, scorer, collator, folder, most=pairs, dtype=dtype, progress=progress)
 
 

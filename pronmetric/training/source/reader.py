@@ -10,14 +10,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.checkpoint.model_config import SourceReader
 from pronmetric.data.pieces import Pieces
+from pronmetric.errors import InputError
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.targets import AtomicFile
 from pronmetric.training import teacher as teachers
-from pronmetric.training.after import people_decision
+from pronmetric.training.after import people_decision, surplus_fit
 from pronmetric.training.after.calibrate import natural_rate
 from pronmetric.training.card import reader as reader_card
 from pronmetric.training.card import recipe
@@ -100,6 +102,7 @@ class ReaderTraining:
             preference=mixed.preference,
             missing=mixed.missing,
             others=mixed.others,
+            surplus=mixed.surplus,
             languages=list(data.languages),
         )
         record = {
@@ -149,8 +152,9 @@ def with_mixing(config: Mapping[str, Any], mixed: Mixed, *, model: str) -> dict[
         "preference": mixed.preference,
         **({} if mixed.missing is None else {"missing": mixed.missing.model_dump()}),
         **({} if mixed.others is None else {"others": mixed.others.model_dump()}),
+        **({} if mixed.surplus is None else {"surplus": mixed.surplus}),
     }
-    before = {key: value for key, value in config["source"].items() if key not in ("others", "judged")}
+    before = {key: value for key, value in config["source"].items() if key not in ("others", "judged", "surplus")}
     return {**config, "source": {**before, **fitted, "model": model}}
 
 
@@ -180,6 +184,35 @@ def save(
         files.write_config(folder, config)
     write_card(folder, config)
     return digest
+
+
+def fit_surplus(checkpoint: Path, out: Path, *, data: Path) -> dict[str, float]:
+    """Write a copy of a checkpoint whose reader tells surplus pronouns by the people's texts in `data`; its figures.
+
+    Weights, scores and hashes stay; the reader's config and card have the new shares.
+
+    Raises:
+        InputError: `out` is in use, the checkpoint has no reader, or the data are too few or of another language.
+    """
+    locate.refuse_taken(out)
+    own = locate.reader_of(checkpoint)
+    if own is None:
+        raise InputError("expected a checkpoint with a reader of sources (a folder `source`)", file=checkpoint)
+    config = checkpoint_config.read(own / locate.CONFIG)
+    Folder.of(data).refuse_other(checkpoint_config.language_of(config), "the checkpoint")
+    fitted = surplus_fit.fit(data, config["pronouns"])
+    if fitted.shares is None:
+        raise InputError(
+            f"expected {surplus_fit.FEWEST} or more pronouns that people deleted, and as many that they replaced, in "
+            "people_train (prepared with data.people)",
+            file=data,
+        )
+    training = {**config["training"], "figures": {**config["training"].get("figures", {}), **fitted.figures}}
+    files.copy(checkpoint, out)
+    changed = {**config, "source": {**config["source"], "surplus": fitted.shares}, "training": training}
+    files.write_config(out / locate.READER, changed)
+    write_card(out / locate.READER, changed)
+    return fitted.figures
 
 
 def write_card(folder: Path, config: Mapping[str, Any]) -> None:

@@ -21,6 +21,7 @@ from pronmetric.bulk.shards import ErrorRows, ShardWriter
 from pronmetric.bulk.statistics import ShardStatistics, SystemSums
 from pronmetric.errors import InputError
 from pronmetric.scoring.score import Counts, Evidence, Gap, PronounScore, SegmentScore, Tally, Unmatched
+from pronmetric.scoring.surplus import tell_surplus
 from pronmetric.signature import Signature
 from pronmetric.text.context import Text
 from pronmetric.text.words import Word
@@ -156,6 +157,22 @@ def test_errors_apart_are_in_columns_of_their_own(tmp_path: Path) -> None:
     (found,) = pq.read_table(tmp_path / "scores" / shard.name).to_pylist()
     assert (found["errors"], found["expected_wrong"], found["expected_missing"]) == (0.75, 0.25, 0.5)
     assert found["gaps"] == [{"start": 3, "form": "he", "probability": 0.25}]
+    assert shards.statistics(storage.place(str(tmp_path)), [shard]).systems == sums
+
+
+def test_surplus_pronouns_have_a_column(tmp_path: Path) -> None:
+    one = SegmentScore(0.75, (PronounScore("it", 0, 2, 0.75, 0.75),), missing=0.5)
+    shard = Shard(0, 0, 0, 1, 0, 0)
+    target = storage.place(str(tmp_path)) / "scores" / shard.name
+    with ShardWriter(target, worker.scores_schema(evidence=False, unmatched=False, gaps=True)) as writer:
+        for number, segment in enumerate((tell_surplus(one, {"": 0.5}), one), start=1):
+            writer.add(worker.scores_row(row(number), segment, name="a"))
+        sums = {None: SystemSums.of(tallied([tell_surplus(one, {"": 0.5})]))}
+        writer.finish(ShardStatistics(1, 0, sums, Counts()))
+    first, second = pq.read_table(tmp_path / "scores" / shard.name).to_pylist()
+    assert (first["errors"], first["expected_wrong"], first["expected_surplus"]) == (0.75, 0.125, 0.125)
+    assert (second["errors"], second["expected_wrong"], second["expected_surplus"]) == (0.75, 0.25, None)
+    assert [each["pronouns"][0]["surplus"] for each in (first, second)] == [0.125, None]
     assert shards.statistics(storage.place(str(tmp_path)), [shard]).systems == sums
 
 

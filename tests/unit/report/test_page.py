@@ -204,7 +204,7 @@ def with_gaps() -> Content:
         segment.outputs[0]._replace(errors=0.125, missing=0.0),
         segment.outputs[1]._replace(errors=1.5, missing=0.625, gaps=(Gap(3, "it", 0.5),)),
     )
-    rates = dict(zip(ERROR_RATES, ((150.0, (140.0, 160.0)), (87.5, None), (62.5, None)), strict=True))
+    rates = dict(zip(ERROR_RATES, ((150.0, (140.0, 160.0)), (87.5, None), (62.5, None)), strict=False))
     systems = (content.result.systems[0], content.result.systems[1]._replace(rates=rates))
     result = replace(content.result, systems=systems, segments=(segment._replace(outputs=outputs),))
     return replace(content, result=result)
@@ -213,11 +213,30 @@ def with_gaps() -> Content:
 def test_gaps_and_errors_apart_are_in_the_data_of_a_page() -> None:
     made = page(with_gaps(), title="Two")
     first, second = data_of(made)["segments"][0][4]
-    assert first[5:] == [None, [0.125, 0.0], []]
-    assert second[5:] == [None, [0.875, 0.625], [[1, "it", 0.5]]]  # before "left"
+    assert first[5:] == [None, [0.125, 0.0, None], []]
+    assert second[5:] == [None, [0.875, 0.625, None], [[1, "it", 0.5]]]  # before "left"
     said = "150.00 pronoun errors per 100 pronouns: 87.50 wrong or surplus, 62.50 missing, 95 % 140.00 to 160.00"
     assert f'<ul class="notes" id="errors"><li><bdi title="b">b</bdi>: {said}</ul>' in made
     assert 'id="errors"' not in page(small(), title="Two")
+
+
+def test_surplus_pronouns_are_in_the_data_of_a_page() -> None:
+    content = with_gaps()
+    segment, systems = content.result.segments[0], content.result.systems
+    he = segment.outputs[1].pronouns[0]._replace(surplus=0.25)
+    told = segment.outputs[1]._replace(surplus=0.25, pronouns=(he, *segment.outputs[1].pronouns[1:]))
+    rates = {**systems[1].rates, ERROR_RATES[1]: (62.5, None), ERROR_RATES[3]: (25.0, None)}
+    result = replace(
+        content.result,
+        systems=(systems[0], systems[1]._replace(rates=rates)),
+        segments=(segment._replace(outputs=(segment.outputs[0], told)),),
+    )
+    made = page(replace(content, result=result), title="Two")
+    output = data_of(made)["segments"][0][4][1]
+    assert output[6] == [0.625, 0.625, 0.25] and output[3][0][5] == 0.25
+    assert "150.00 pronoun errors per 100 pronouns: 62.50 wrong, 62.50 missing, 25.00 surplus, 95 % 140.00" in made
+    table = tables.systems(result)
+    assert dict(zip(table.names, table.rows[1], strict=True))["expected_surplus_per_100_pronouns"] == "25.00"
 
 
 def test_gaps_are_a_table() -> None:

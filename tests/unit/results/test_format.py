@@ -15,6 +15,7 @@ from pronmetric.results.write import FORMAT, Writer, counts_entry
 from pronmetric.scoring.bulk import SystemTally
 from pronmetric.scoring.comparison import AllPairs
 from pronmetric.scoring.score import Counts, Gap, PronounScore, SegmentScore
+from pronmetric.scoring.surplus import tell_surplus
 from pronmetric.text.corpus import Row
 
 ROW = Row(("She left.", "Gone."), "d", None, ("She left.",))
@@ -157,10 +158,10 @@ def test_wrong_and_missing_pronouns_are_apart_where_they_are_known(tmp_path: Pat
     assert first["gaps"] == [{"start": 4, "form": "it", "probability": 0.625}]
     assert not {"expected_wrong", "expected_missing", "gaps"} & set(second)
     names, *rows = (line.split("\t") for line in table.read_text(encoding="utf-8").splitlines())
-    assert names[3:9] == [f"segment_{key}" for key in "score errors preference wrong missing gaps".split()]
-    assert names[9:] == ["pronoun", "start", "end", "score", "score with r", "bleu"]
-    assert rows[0][3:9] == ["0.90000", "0.85000", "", "0.10000", "0.75000", "it at 4 0.62"]
-    assert rows[1][3:9] == ["0.90000", "0.10000", "", "", "", ""]
+    assert names[3:10] == [f"segment_{key}" for key in "score errors preference wrong surplus missing gaps".split()]
+    assert names[10:] == ["pronoun", "start", "end", "score", "score with r", "bleu"]
+    assert rows[0][3:10] == ["0.90000", "0.85000", "", "0.10000", "", "0.75000", "it at 4 0.62"]
+    assert rows[1][3:10] == ["0.90000", "0.10000", "", "", "", "", ""]
     read, plain = (segment.outputs[0] for segment in results.read(str(target)).segments)
     assert read.gaps == found.gaps and (read.missing, read.wrong) == (0.75, pytest.approx(0.1))
     assert plain.gaps == () and plain.missing is None and plain.wrong is None
@@ -180,6 +181,31 @@ def test_the_rates_of_a_system_are_read_back(tmp_path: Path) -> None:
     assert rates["expected_wrong_per_100_pronouns"] == (10.0, None)
     assert rates["expected_missing_per_100_pronouns"] == (75.0, None)
     assert rates["errors_per_100_pronouns"] == (85.0, None)
+
+
+def test_surplus_pronouns_are_apart_where_they_are_told(tmp_path: Path) -> None:
+    found = tell_surplus(SHE._replace(missing=0.75), {"": 0.5, "she": 0.25})
+    target, table = tmp_path / "o.json", tmp_path / "o.tsv"
+    tally = SystemTally("a", ())
+    with Writer(json_path=str(target), tsv_path=str(table), columns=write.score_columns((), (), apart=True)) as writer:
+        tally.add((found,), None)
+        texts = write.texts_of(ROW, "She left.", ("",), (), (found,))
+        write.add_scored(writer, {"system": "a", "segment": 0, "doc": None}, texts, found, apart=True)
+        writer.finish(systems=[write.system_entry(tally.result())], counts={}, signature=SIGNATURE)
+    (entry,) = json.loads(target.read_text(encoding="utf-8"))["segments"]
+    numbers = [entry[key] for key in ("errors", "expected_wrong", "expected_surplus", "expected_missing")]
+    assert numbers == [0.85, 0.075, 0.025, 0.75] and entry["pronouns"][0]["surplus"] == 0.025
+    names, row = (line.split("\t") for line in table.read_text(encoding="utf-8").splitlines())
+    assert dict(zip(names, row, strict=True))["segment_surplus"] == "0.02500"
+    read = results.read(str(target))
+    (output,) = read.segments[0].outputs
+    assert (output.surplus, output.wrong) == (0.025, pytest.approx(0.075)) and output.pronouns[0].surplus == 0.025
+    rates = read.systems[0].rates
+    assert rates["expected_wrong_per_100_pronouns"] == (7.5, None)
+    assert rates["expected_surplus_per_100_pronouns"] == (2.5, None)
+    target.write_text(target.read_text(encoding="utf-8").replace('"surplus": 0.025', '"surplus": 2'), encoding="utf-8")
+    with pytest.raises(InputError, match=r'"surplus" must lie in \[0, 1\], got 2'):
+        results.read(str(target))
 
 
 @pytest.mark.parametrize(
@@ -218,6 +244,6 @@ def test_a_comparison_has_both_sides_apart(tmp_path: Path) -> None:
         decision = write.decision_entry("errors", 0.01)
         writer.finish(format=FORMAT, pairs=entries, **decision, counts={}, signature=SIGNATURE)
     names, cells = (line.split("\t") for line in table.read_text(encoding="utf-8").splitlines())
-    assert names[-4:] == ["a_wrong", "a_missing", "b_wrong", "b_missing"]
-    assert cells[-4:] == ["0.10000", "0.00000", "0.00000", "0.75000"]
+    assert names[-6:] == [f"{side}_{kind}" for side in "ab" for kind in ("wrong", "surplus", "missing")]
+    assert cells[-6:] == ["0.10000", "", "0.00000", "0.00000", "", "0.75000"]
     assert results.read(str(target)).segments[0].outputs[1].gaps == (Gap(0, "she", 0.5),)

@@ -11,6 +11,7 @@ from pronmetric.lab.human import mqm as annotations
 from pronmetric.results import mqm
 from pronmetric.results.mqm import Severities
 from pronmetric.scoring.score import PronounScore, SegmentScore
+from pronmetric.scoring.surplus import tell_surplus
 from pronmetric.text.corpus import Row
 
 TEXT = "She said\the left it."
@@ -40,6 +41,15 @@ def test_errors_have_spans_and_severities_by_the_thresholds(tmp_path: Path) -> N
     first, second, third = annotations.read(path, strict=True)
     assert [(error.severity, error.spans) for error in first.errors] == [("Minor", ((0, 3),)), ("Major", ((17, 19),))]
     assert first.penalty() == 6.0 and not second.errors and not third.errors
+
+
+def test_a_pronoun_that_is_likelier_surplus_than_wrong_is_an_addition(tmp_path: Path) -> None:
+    path = tmp_path / "errors.tsv"
+    doubtful = tell_surplus(segment(0.25, 0.25, 0.25), {"": 0.5, "she": 0.75})
+    with mqm.writer(str(path), Severities()) as add:
+        add("A", 0, Row((TEXT,), None, None, ()), TEXT, doubtful)
+    _, *lines = path.read_text(encoding="utf-8").splitlines()
+    assert [line.split("\t")[6] for line in lines] == ["Accuracy/Addition", *["Accuracy/Mistranslation"] * 2]
 
 
 def test_line_ends_and_tabs_of_names_and_sources_are_blanks(tmp_path: Path) -> None:

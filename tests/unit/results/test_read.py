@@ -94,7 +94,7 @@ def test_what_score_wrote(tmp_path: Path) -> None:
     first, second = result.segments
     assert (first.number, first.doc, first.source, first.reference) == (0, "d", None, "She left.")
     assert first.outputs[1].text == "He left." and first.outputs[1].context == "Anna came."
-    assert first.outputs[1].pronouns[0] == ("He", 0, 2, 0.2, None)
+    assert first.outputs[1].pronouns[0] == ("He", 0, 2, 0.2, None, None)
     assert second.outputs[0].score is None and second.outputs[0].pronouns == ()
     assert result.systems[0].interval == (89.0, 91.0)
 

@@ -9,9 +9,10 @@ from pronmetric.eval.decision import ERRORS, SCORE
 from pronmetric.report import gate_text
 from pronmetric.report.gate_text import Names
 from pronmetric.report.score_text import note_system, segment_line, summary
-from pronmetric.scoring.comparison import AllPairs, PairDecision
+from pronmetric.scoring.comparison import AllPairs, PairDecision, average
 from pronmetric.scoring.gate import Gate, Limits, Verdict
 from pronmetric.scoring.score import Gap, PronounScore, SegmentScore, SystemScore, tally_segments
+from pronmetric.scoring.surplus import tell_surplus
 from pronmetric.text.corpus import Row
 
 TEXT = "It works."
@@ -105,6 +106,65 @@ def gate(limits: Limits, new: list[SegmentScore], old: list[SegmentScore] | None
         texts = (TEXT,) if old is None else (TEXT, "Works.")
         made.add(number, Row(texts, f"d{number}", None, ()), "", one, None if old is None else old[number])
     return made.verdict(seed=1)
+
+
+def split(*segments: SegmentScore) -> list[SegmentScore]:
+    return [tell_surplus(one, {"": 0.5, "it": 0.25}) for one in segments]
+
+
+def test_surplus_pronouns_are_a_part_of_those_that_are_not_right() -> None:
+    (both,) = split(segment(0.5, 0.5))
+    assert (both.wrong, both.surplus, both.errors) == (0.375, 0.125, 1.0)
+    assert both.pronouns[0].surplus == 0.125 and both.score == 0.5
+    (none,) = split(segment(None, 0.5))
+    assert (none.wrong, none.surplus, none.errors) == (0.0, 0.0, 0.5)
+    (other,) = split(segment(0.75, 0.0))
+    mean = average(both, other)
+    assert (mean.surplus, mean.pronouns[0].surplus, mean.wrong) == (0.09375, 0.09375, 0.28125)
+    assert average(both, segment(0.75, 0.0)).surplus is None
+
+
+def test_a_system_has_three_rates() -> None:
+    segments = split(segment(0.75, 0.5), segment(0.5, 0.0), segment(None, 0.25))
+    score = tally_segments(segments).score()
+    assert apart(score) == pytest.approx([75.0, 28.125, 37.5])  # 0.75 are not right, a quarter of them surplus
+    assert score.surplus_in_pronouns is not None and score.surplus_in_pronouns.value == pytest.approx(9.375)
+    assert score.errors == tally_segments([segment(0.75, 0.5), segment(0.5, 0.0), segment(None, 0.25)]).score().errors
+    of_some = tally_segments([*segments, segment(0.75, 0.5)]).score()
+    assert of_some.surplus_in_pronouns is None and apart(of_some)[1] == pytest.approx(100 / 3)
+
+
+@pytest.mark.parametrize("documents", [False, True])
+@pytest.mark.parametrize("told_of_all", [False, True])
+def test_three_rates_are_those_of_shards(documents: bool, told_of_all: bool) -> None:
+    plain = [segment((k % 7) / 7, (k % 3) / 4) for k in range(20)]
+    segments = split(*plain[:8]) + (split(*plain[8:]) if told_of_all else plain[8:])
+    docs = [f"d{k // 2}" for k in range(20)] if documents else [None] * 20
+    score = tally_segments(segments, docs).score()
+    parts = (SystemSums.of(tally_segments(segments[k], docs[k])) for k in (slice(8), slice(8, 20)))
+    merged = next(parts).merge(next(parts)).system_score()
+    assert numbers(merged) == pytest.approx(numbers(score))
+    both = score.surplus_in_pronouns, merged.surplus_in_pronouns
+    assert [rate is not None for rate in both] == [told_of_all] * 2
+    assert both[0] is None or both[1] is None or both[0].value == pytest.approx(both[1].value)
+
+
+def test_three_kinds_of_errors_in_words() -> None:
+    said: list[str] = []
+    note_system("a", tally_segments(split(segment(0.75, 0.5), segment(0.5, 0.0))).score(), said.append)
+    told = "62.50 pronoun errors per 100 pronouns: 28.12 wrong, 25.00 missing, 9.38 surplus"
+    assert said[1] == f"a: {told}; 312.50 per 1,000 words"
+    pairs = AllPairs(("x", "y"), (), tie=0.01, by=ERRORS)
+    (pair,) = pairs.add({(0, 1): tuple(split(segment(0.75, 0.0))), (1, 0): tuple(split(segment(None, 0.75, IT)))}, None)
+    line = segment_line(0, pair, by=ERRORS)
+    assert "0.19 wrong, 0.00 missing, 0.06 surplus" in line
+    assert line.endswith("y: 0.00 wrong, 0.75 missing (it at 3 0.75), 0.00 surplus")
+    assert "25.00 pronoun errors per 100 pronouns: 18.75 wrong, 0.00 missing, 6.25 surplus" in summary(
+        pairs.results(seed=1)[0], tie=0.01, by=ERRORS
+    )
+    verdict = gate(Limits(max_errors=2.0), split(segment(0.9, 0.0), segment(0.5, 0.5, IT)))
+    told = gate_text.summary(verdict, Names("new.txt", None, SCORE)).splitlines()[1]
+    assert told.endswith("1.10 (0.45 wrong, 0.50 missing, 0.15 surplus) in 2 pronouns")
 
 
 def test_the_gate_counts_missing_pronouns_and_says_so() -> None:

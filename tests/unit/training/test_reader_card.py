@@ -44,6 +44,12 @@ def test_where_the_source_counts_nothing_the_card_says_so(source: dict[str, Any]
     assert f"In {where} they are lower with the source, which therefore does not affect scores there." in made(**source)
 
 
+def test_the_card_tells_surplus_pronouns() -> None:
+    said = made(surplus={"": 0.25, "it": 0.125, "my": 0.5})
+    assert "deleted instead of replacing, 25 % of all and from 12 % of *it* to 50 % of *my*" in said
+    assert "are expected" not in said and "## Surplus pronouns" not in made()
+
+
 def test_the_card_tells_how_the_preference_with_a_source_is_made() -> None:
     judged = {"own": 0.5, "logit": 0.25, "missing": -2.0, "empty": 0.75}
     given = {"context": 64, "before": 64, "languages": ["de"], "model": "12345678", "preference": 1.0}

@@ -73,7 +73,7 @@ def test_scores_errors_and_segments_by_hand() -> None:
 def test_a_class_that_one_system_lacks() -> None:
     found = figures.compute(scored(a=pronouns((0, HE, 0.9), (1, HE, 0.8)), b=pronouns((0, IT, 0.3))), seed=1)
     he = found.groups["he"]
-    assert he.systems[1] == (0, None, None, None, None) and he.systems[1].errors is None
+    assert he.systems[1] == (0, None, None, None, None, None) and he.systems[1].errors is None
     assert he.pairs[0, 1] == (None, None, None, 0, 0, 0)
 
 

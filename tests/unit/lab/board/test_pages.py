@@ -134,8 +134,8 @@ def test_missing_pronouns_are_in_columns_of_their_own(tmp_path: Path) -> None:
     assert names == [*site.SYSTEM_COLUMNS, *site.APART_COLUMNS]
     first, second, third = (dict(zip(names, line, strict=True)) for line in lines[:3])
     assert float(first["errors_per_100_pronouns"]) == 37.5 and first["class"] == "all"
-    assert [float(first[name]) for name in site.APART_COLUMNS] == [12.5, 25.0]
-    assert [each[name] for each in (second, third) for name in site.APART_COLUMNS] == [""] * 4
+    assert [first[name] for name in site.APART_COLUMNS] == ["12.50000", "25.00000", ""]
+    assert [each[name] for each in (second, third) for name in site.APART_COLUMNS] == [""] * 6
     (board,) = json.loads((tmp_path / "board.json").read_text(encoding="utf-8"))["testsets"]
     systems = board["classes"]["all"]["systems"]
     assert [site.APART_COLUMNS[0] in entry for entry in systems] == [True, False]
@@ -146,6 +146,24 @@ def test_missing_pronouns_are_in_columns_of_their_own(tmp_path: Path) -> None:
     scored.write(known, path)
     found = scored.read(path)
     assert found is not None and {name: each.tolist() for name, each in found.missing.items()} == {"Alder": [0.25] * 6}
+
+
+def test_surplus_pronouns_are_told_from_wrong_ones(tmp_path: Path) -> None:
+    of = dataclasses.replace(SCORED, missing={"Alder": np.full(6, 0.25)}, surplus={"Alder": np.full(6, 0.0625)})
+    build(tmp_path, of=of)
+    names, *lines = ([*line.split("\t")] for line in (tmp_path / "board.tsv").read_text(encoding="utf-8").splitlines())
+    first = dict(zip(names, lines[0], strict=True))
+    assert float(first["errors_per_100_pronouns"]) == 37.5
+    assert [float(first[name]) for name in site.APART_COLUMNS] == [6.25, 25.0, 6.25]
+    (page,) = [path for path in (tmp_path / "systems").iterdir() if "Alder" in path.name]
+    told = "37.50 pronoun errors per 100 pronouns: 6.25 wrong, 25.00 missing, 6.25 surplus"
+    assert told in page.read_text(encoding="utf-8")
+    path = tmp_path / "scores.json"
+    scored.write(of, path)
+    found = scored.read(path)
+    assert found is not None and {name: each.tolist() for name, each in found.surplus.items()} == {
+        "Alder": [0.0625] * 6
+    }
 
 
 def test_a_system_page_is_bounded(tmp_path: Path) -> None:
