@@ -63,11 +63,7 @@ def theme() -> str:
 
 @cache
 def colour(name: str, *, dark: bool = False) -> str:
-    """A colour of the theme by its name there, for files that have no style sheet beside them.
-
-    >>> colour("link"), colour("link", dark=True)
-    ('#0b57d0', '#8ab4f8')
-    """
+    """A colour of the theme by its name there, for files that have no style sheet beside them."""
     found = re.search(rf"--{name}: light-dark\((#\w+), (#\w+)\);", theme())
     assert found is not None, f"expected a colour {name} in theme.css"
     return found[2 if dark else 1]

@@ -77,8 +77,8 @@ def precision_recall(panels: Mapping[str, Panel], *, kind: str) -> bytes:
     def make(figure: Figure) -> None:
         figure.set_size_inches(_WIDTH, _HEIGHT * len(panels))
         for axes, (title, panel) in zip(np.ravel(figure.subplots(len(panels))), panels.items(), strict=True):
-            for (name, (recall, precision)), colour in zip(panel.lines.items(), cycle(LINES)):
-                axes.plot(100 * recall, 100 * precision, color=colour, linewidth=1, label=_plain(name))
+            for (name, (recall, precision)), shade in zip(panel.lines.items(), cycle(LINES)):
+                axes.plot(100 * recall, 100 * precision, color=shade, linewidth=1, label=_plain(name))
             for number, (name, (x, y)) in enumerate(panel.points.items()):
                 label = None if number else "a rater against the others"
                 axes.plot([100 * x], [100 * y], "o", color=POINT, markersize=4, label=label)
