@@ -88,7 +88,7 @@ class Subwords:
         InputError: a slow tokenizer.
     """
 
-    FILES: ClassVar = TOKENIZER
+    FILES: ClassVar[tuple[str, ...]] = TOKENIZER
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase | StoredTokenizer) -> None:
         if not tokenizer.is_fast:
@@ -183,7 +183,7 @@ class Vocabulary:
         InputError: no words, or a repeated word.
     """
 
-    FILES: ClassVar = (VOCABULARY,)
+    FILES: ClassVar[tuple[str, ...]] = (VOCABULARY,)
 
     def __init__(self, words: Sequence[str], *, lower: bool) -> None:
         self.words = tuple(words)
