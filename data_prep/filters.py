@@ -24,6 +24,7 @@ Filter = Callable[[str, str], bool]
 
 GRAMMAR, NONE = "grammar", "none"
 CONTRADICTS, ALIKE = "source contradicts", "source supports both"
+# Chosen by hand, not tuned.
 EVIDENT = 1.0  # log-odds from which the source supports a form, and their difference from which it prefers one
 Judge = Callable[[Pair], str | None]
 """Why a noisy pair has no clean label; None if it has."""

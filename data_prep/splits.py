@@ -12,6 +12,7 @@ from pronmetric.schema import Document
 
 TRAIN, DEVELOPMENT, TEST = "train", "development", "test"
 _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_]+")
+# Chosen by hand, not tuned: n-grams of so many words; texts with too few are not compared; the share in common.
 _GRAM = 5
 _FEWEST_GRAMS = 4
 _SHARED = 0.5

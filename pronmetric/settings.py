@@ -117,6 +117,9 @@ DIGITS = BeforeValidator(_name_as_text)
 Text = Annotated[str, DIGITS, Field(min_length=1)]
 Count = Annotated[int, Field(ge=1)]
 CountOrNone = Annotated[int, Field(ge=0)]
+LARGEST = 2**20  # the greatest size of a part of a model
+Size = Annotated[int, Field(ge=1, le=LARGEST)]
+SizeOrNone = Annotated[int, Field(ge=0, le=LARGEST)]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
 Weight = Annotated[float, Field(ge=0)]
 Positive = Annotated[float, Field(gt=0)]

@@ -24,7 +24,7 @@ from tests.tools.browser import NAMES, VARIABLE, Browser, find
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
-    from pronmetric.nn.encoder import HuggingFaceEncoder
+    from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
     from pronmetric.schema import Pair
     from pronmetric.training.settings import Train
 
@@ -153,7 +153,7 @@ def small_mpnet(mpnet_config: dict[str, Any]) -> HuggingFaceEncoder:
 def _small(config: dict[str, Any]) -> HuggingFaceEncoder:
     import torch
 
-    from pronmetric.nn.encoder import HuggingFaceEncoder
+    from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 
     with torch.random.fork_rng():
         torch.manual_seed(0)

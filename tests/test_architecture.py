@@ -220,7 +220,25 @@ def test_shapes_are_checked_in_this_run() -> None:
         attend(torch.zeros(1, 2, 3), torch.zeros(1, 4, 3), torch.zeros(1, 4, 3), torch.ones(4, dtype=torch.bool))
 
 
+def test_the_files_of_each_wish_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text.partition("## To add X, touch Y\n")[2].partition("\n## ")[0]
+    rows = [line.split(" | ")[1] for line in table.splitlines()[2:] if line.startswith("|")]
+    paths = [[name for name in re.findall("`([^`]+)`", row) if "/" in name] for row in rows]
+    assert len(rows) >= 11 and all(paths)
+    assert not [name for names in paths for name in names if not (ROOT / name).exists()]
+
+
 def test_one_style_sheet_has_the_colours() -> None:
     literal = re.compile(r"#[0-9a-fA-F]{3,8}\b|\b(?:rgb|hsl)a?\(|light-dark\(")
     sheets = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "pronmetric").rglob("*.css")}
     assert [name for name, text in sheets.items() if literal.search(text)] == ["theme.css"]
+    for path in (ROOT / "pronmetric").rglob("*.*"):
+        if path.suffix in (".py", ".js"):
+            used = set(re.findall(r"#[0-9a-f]{6}\b", path.read_text(encoding="utf-8")))
+            assert not used or (path.suffix == ".js" and used <= _theme(sheets)), (path, used)
+
+
+def _theme(sheets: dict[str, str]) -> set[str]:
+    """The colours of the theme; a script that draws a file of its own has some of them."""
+    return set(re.findall(r"#[0-9a-f]{6}\b", sheets["theme.css"]))

@@ -13,7 +13,7 @@ from pronmetric.checkpoint import files, locate
 from pronmetric.data.collate import Collator, Encoded, Example, cut_batches
 from pronmetric.data.pieces import Characters
 from pronmetric.metric import PronounMetric
-from pronmetric.nn.elmo import Elmo, Shape
+from pronmetric.nn.encoders.elmo.encoder import Elmo, Shape
 from pronmetric.scoring.inference import BATCH_SIZE
 
 XLM_R_LARGE: Mapping[str, Any] = {

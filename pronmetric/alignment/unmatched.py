@@ -22,6 +22,7 @@ from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.slots import slot
 from pronmetric.text.words import Word
 
+# Chosen by hand, not tuned.
 NEAR = 2.0  # words between the places of two pronouns of different persons that correspond
 
 

@@ -10,11 +10,12 @@ from typing import Any, NoReturn
 import yaml
 
 from pronmetric.checkpoint.locate import CONFIG
-from pronmetric.checkpoint.model_config import FORMAT, KEYS, LARGEST, WITH_PROBABILITIES, Model, Target
+from pronmetric.checkpoint.model_config import FORMAT, KEYS, WITH_PROBABILITIES, Model, Target
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import DECISIONS, ERRORS, PREFERENCE, SCORE
 from pronmetric.pronouns import languages, tables
 from pronmetric.pronouns.languages import Language
+from pronmetric.settings import LARGEST
 from pronmetric.text.context import NONE
 from pronmetric.text.language_codes import bare
 

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from pronmetric.data.characters import PAD, WIDTH
 from pronmetric.errors import InputError, MissingExtra
-from pronmetric.nn.elmo import ACTIVATIONS, BiLM, Elmo, Shape
+from pronmetric.nn.encoders.elmo.encoder import ACTIVATIONS, BiLM, Elmo, Shape
 from pronmetric.text.lines import check_size
 
 OPTIONS, WEIGHTS = "options.json", "weights.hdf5"

@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,25 +25,15 @@ from pronmetric.checkpoint.model_config import Model
 from pronmetric.checkpoint.shards import INDEX, WEIGHTS, hash_weights, is_weight_file, weight_files
 from pronmetric.checkpoint.weights import broken
 from pronmetric.data.collate import Collator
-from pronmetric.data.pieces import TOKENIZER, VOCABULARY, Characters, Pieces, StoredTokenizer, Subwords, Vocabulary
+from pronmetric.data.pieces import Pieces
 from pronmetric.data.source_rows import SourceCollator
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.nn.bert import Bert
-from pronmetric.nn.bilstm import BiLSTM
-from pronmetric.nn.elmo import Elmo
-from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
+from pronmetric.nn.encoders import kinds
+from pronmetric.nn.encoders.kinds import Kind
 from pronmetric.nn.head import GapHead, LogitHead, PairHead
-from pronmetric.nn.mpnet import Mpnet
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns.languages import Language
 
-ENCODERS: Mapping[str, Callable[[Mapping[str, Any]], Encoder]] = {
-    "huggingface": HuggingFaceEncoder.from_config,
-    "glove": BiLSTM.from_config,
-    "elmo": Elmo.from_config,
-}
-# The files of a checkpoint besides config and weights, by kind of encoder; the first one is required.
-TEXTS: Mapping[str, tuple[str, ...]] = {"huggingface": TOKENIZER, "glove": (VOCABULARY,), "elmo": ()}
 # Keys of tokenizer_config.json that record how the tokenizer was loaded; they do not affect tokenization.
 _NOTES = frozenset({"is_local", "local_files_only", "name_or_path", "tokenizer_file", "transformers_version"})
 WEIGHTS_HASH = "weights"  # key of the config
@@ -81,18 +70,20 @@ class Checkpoint:
         return checkpoint_config.language_of(self.config)
 
 
-def encoder_kind(config: Mapping[str, Any]) -> str:
-    """The kind of a checkpoint's encoder: "huggingface", "glove" or "elmo"."""
+def encoder_kind(config: Mapping[str, Any]) -> Kind:
+    """The kind of a checkpoint's encoder."""
     return model_config.Encoder.model_validate(config["encoder"]).kind
+
+
+def _pieces_class(config: Mapping[str, Any]) -> type[Pieces]:
+    """The class of the pieces that the encoder in `config` reads."""
+    return kinds.module(encoder_kind(config)).PIECES
 
 
 def build(config: Mapping[str, Any], *, trainable: bool = True) -> PronounScorer:
     """An fp32 scorer of the architecture in `config`, with random weights; `trainable` as for `load`."""
     described = Model.read(config)
-    kind = described.encoder.kind
-    own = [each for each in (Bert, Mpnet) if kind == "huggingface" and not trainable and each.fits(config["encoder"])]
-    make: Callable[[Mapping[str, Any]], Encoder] = own[0] if own else ENCODERS[kind]
-    encoder = make(config["encoder"])
+    encoder = kinds.module(described.encoder.kind).build(config["encoder"], trainable=trainable)
     head, pair_head, gap_head = make_heads(encoder.width, described.head, described.pair_head, described.gap_head)
     scorer = PronounScorer(encoder, head, word_state=described.word_state, pair_head=pair_head, gap_head=gap_head)
     return scorer.float()  # whatever PyTorch's default type is
@@ -131,7 +122,8 @@ def load(folder: str | Path, *, trainable: bool = True, lang: str | None = None)
     config = checkpoint_config.read(folder / CONFIG)
     if lang is not None:
         config = checkpoint_config.of_language(config, lang, name=name_of(folder))
-    _need(folder, *TEXTS[encoder_kind(config)][:1])
+    pieces_class = _pieces_class(config)
+    _need(folder, *pieces_class.FILES[:1])
     entries = weights.read_headers(stored)
     plan = _plan(config, folder / CONFIG, tensors=len(entries), trainable=trainable)
     weights.refuse_other(entries, plan, file=stored[0])
@@ -139,7 +131,7 @@ def load(folder: str | Path, *, trainable: bool = True, lang: str | None = None)
         model = build(config, trainable=trainable)
     weights.load(model.state_dict(), entries)
     try:
-        pieces = _pieces(folder, config)
+        pieces = pieces_class.load(folder, config["encoder"])
         _collator(config, pieces, checkpoint_config.languages_of(config)[0])
     except Exception as error:  # the tokenizers library raises bare Exceptions
         raise broken("tokenizer", folder, error) from error
@@ -248,31 +240,10 @@ def _plan(config: Mapping[str, Any], path: Path, *, tensors: int, trainable: boo
         raise broken("config", path, error) from error
 
 
-def _pieces(folder: Path, config: Mapping[str, Any]) -> Pieces:
-    """The tokenizer of the encoder in `config`."""
-    kind, encoder = encoder_kind(config), config["encoder"]
-    if kind == "elmo":
-        return Characters()
-    if kind == "glove":
-        vocabulary = Vocabulary.load(folder, lower=encoder["lower"])
-        if len(vocabulary.words) != encoder["words"]:
-            raise InputError(f"expected {encoder['words']} words in its vocabulary, got {len(vocabulary.words)}")
-        return vocabulary
-    subwords = Subwords(StoredTokenizer(folder))
-    rows, pieces = encoder["vocab_size"], subwords.config["pieces"]
-    largest = max(subwords.vocabulary().values())
-    if largest >= rows or pieces != encoder.get("pieces", pieces):
-        raise InputError(
-            f"expected {encoder.get('pieces', rows)} pieces with ids below {rows} (encoder.vocab_size), got {pieces} "
-            f"with ids up to {largest}"
-        )
-    return subwords
-
-
 def _settings(folder: Path, config: Mapping[str, Any]) -> str:
     """The first 8 hex digits of a hash of the tokenizer's files and the keys of `config` that affect scores."""
     digest = hashlib.sha256(_canonical(Model.read(config).of_scores()))
-    for name in TEXTS[encoder_kind(config)]:
+    for name in _pieces_class(config).FILES:
         path = folder / name
         if path.is_file():
             content = path.read_bytes()
@@ -343,7 +314,8 @@ def own_files(folder: Path) -> list[Path]:
     Raises:
         InputError: there are no weights.
     """
-    texts = (folder / name for name in (CONFIG, INDEX, CARD, *chain.from_iterable(TEXTS.values())))
+    pieces = _pieces_class(checkpoint_config.read(folder / CONFIG)).FILES
+    texts = (folder / name for name in (CONFIG, INDEX, CARD, *pieces))
     found = [*weight_files(folder), *(path for path in texts if path.is_file())]
     return found if (reader := reader_of(folder)) is None else [*found, *own_files(reader)]
 

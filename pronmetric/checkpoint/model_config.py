@@ -11,12 +11,12 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from pronmetric.errors import InputError
+from pronmetric.nn.encoders.kinds import Kind
 from pronmetric.pronouns import languages
-from pronmetric.settings import Fraction, Positive, Record, Settings, Weight
+from pronmetric.settings import Fraction, Positive, Record, Settings, Size, SizeOrNone, Weight
 from pronmetric.text.context import UNNAMED_CONTEXT_SIZE
 
 FORMAT: Final = 1
-LARGEST = 2**20  # the greatest size of a part of a model
 SEGMENT: Mapping[str, Literal["mean", "weighted"]] = {"logit": "mean", "average": "mean", "paper": "weighted"}
 """How the scores of a segment's pronouns become its score, by the kind of head."""
 WITH_PROBABILITIES = frozenset({"logit"})
@@ -52,8 +52,6 @@ _NO_SCORE = frozenset(
     }
 )
 Number = Annotated[float, Field(allow_inf_nan=False)]
-Size = Annotated[int, Field(ge=1, le=LARGEST)]
-SizeOrNone = Annotated[int, Field(ge=0, le=LARGEST)]
 Context = Literal["none", "respective", "common"]
 WordState = Literal["mean", "first"]
 Decision = Literal["score", "errors", "preference"]
@@ -69,7 +67,7 @@ class Encoder(Record):
 
     model_config = ConfigDict(extra="allow")
 
-    kind: Literal["huggingface", "glove", "elmo"] = "huggingface"
+    kind: Kind = "huggingface"
 
 
 class Head(Record):

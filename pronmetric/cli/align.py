@@ -79,7 +79,7 @@ def run(task: AlignFlags) -> None:
 
 def _make_aligner(task: AlignFlags, pairs: list[TokenPair], more: list[TokenPair]) -> Aligner:
     if task.backend == "embedding":
-        from pronmetric.training.encoders import embedding_aligner
+        from pronmetric.training.encoders.huggingface import embedding_aligner
 
         return embedding_aligner()
     if task.backend == "precomputed":

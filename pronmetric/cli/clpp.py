@@ -303,7 +303,7 @@ def _train_network(given: TrainFlags, train: Sequence[clpp.Line], development: S
     from pronmetric.data.pieces import Subwords
     from pronmetric.lab.clpp import classifier as classifiers
     from pronmetric.lab.clpp import training as clpp_run
-    from pronmetric.training.encoders import load_pretrained
+    from pronmetric.training.encoders.huggingface import load_pretrained
 
     options = classifiers.Options(
         kind=classifiers.ENCODER if given.encoder is not None else given.classifier or classifiers.GRU,

@@ -44,7 +44,7 @@ def run_train(settings: NmtTrain) -> None:
     from pronmetric.lab.nmt import data as texts
     from pronmetric.lab.nmt import training
     from pronmetric.lab.nmt.translator import WEIGHTS, Translator
-    from pronmetric.training.encoders import load_pretrained
+    from pronmetric.training.encoders.huggingface import load_pretrained
 
     documents = texts.read_documents(data.source, data.target, data.docids)
     files = {"source": data.source, "target": data.target, "docids": data.docids, "set": data.set}

@@ -50,7 +50,7 @@ def _backend(name: str) -> MakeAligner | None:
     """A function that sets up the back end; None for the agreement EM, which preparation trains and stores itself."""
     if name == "agreement":
         return None
-    from pronmetric.training.encoders import embedding_aligner
+    from pronmetric.training.encoders.huggingface import embedding_aligner
 
     aligner = embedding_aligner()
     return lambda _: aligner

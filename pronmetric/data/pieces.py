@@ -7,9 +7,9 @@ An id is one number, or a row of numbers for an encoder that reads each word's c
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -54,16 +54,23 @@ class InPieces(NamedTuple):
 class Pieces(Protocol):
     """Splits texts into the pieces of one encoder.
 
-    prefix, suffix: ids before and after the text of a row (pieces, ...). separator: the optional id
+    FILES: in a checkpoint's folder; the first one is required. prefix, suffix: ids before and after the text of a row
+    (pieces, ...). separator: the optional id
     between context and text; None if there is none. pad: the id of padded slots. config: the entries for this class in
     `encoder` of a checkpoint's config.
     """
 
+    FILES: ClassVar[tuple[str, ...]]
     prefix: np.ndarray
     suffix: np.ndarray
     separator: np.ndarray | None
     pad: np.ndarray
     config: dict[str, Any]
+
+    @classmethod
+    def load(cls, folder: Path, encoder: Mapping[str, Any]) -> Self:
+        """Those that `save` wrote into `folder`; an error if they do not fit `encoder`, its entry in the config."""
+        ...
 
     def __call__(self, texts: Sequence[str]) -> list[InPieces]:
         """Each text in pieces, in order, without prefix and suffix."""
@@ -81,6 +88,8 @@ class Subwords:
         InputError: a slow tokenizer.
     """
 
+    FILES: ClassVar[tuple[str, ...]] = TOKENIZER
+
     def __init__(self, tokenizer: PreTrainedTokenizerBase | StoredTokenizer) -> None:
         if not tokenizer.is_fast:
             raise InputError(f"expected a fast tokenizer (with offsets), got {type(tokenizer).__name__}, a slow one")
@@ -93,6 +102,19 @@ class Subwords:
         self.separator: np.ndarray | None = None if mark is None else np.asarray(mark)
         self.pad = np.asarray(tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0)
         self.config: dict[str, Any] = {"pieces": len(self.vocabulary())}
+
+    @classmethod
+    def load(cls, folder: Path, encoder: Mapping[str, Any]) -> Self:
+        """The tokenizer in `folder`, read without transformers; an error if its ids do not fit `encoder`."""
+        read = cls(StoredTokenizer(folder))
+        rows, pieces = encoder["vocab_size"], read.config["pieces"]
+        largest = max(read.vocabulary().values())
+        if largest >= rows or pieces != encoder.get("pieces", pieces):
+            raise InputError(
+                f"expected {encoder.get('pieces', rows)} pieces with ids below {rows} (encoder.vocab_size), got "
+                f"{pieces} with ids up to {largest}"
+            )
+        return read
 
     def _backend(self) -> Any:
         """The `tokenizers.Tokenizer`, set to give each text whole and without padding."""
@@ -161,6 +183,8 @@ class Vocabulary:
         InputError: no words, or a repeated word.
     """
 
+    FILES: ClassVar[tuple[str, ...]] = (VOCABULARY,)
+
     def __init__(self, words: Sequence[str], *, lower: bool) -> None:
         self.words = tuple(words)
         self._ids = {word: id for id, word in enumerate(self.words, start=FIRST)}
@@ -172,9 +196,12 @@ class Vocabulary:
         self.config: dict[str, Any] = {"lower": lower}
 
     @classmethod
-    def load(cls, folder: Path, *, lower: bool) -> Vocabulary:
-        """The vocabulary that `save` wrote into `folder`."""
-        return cls(read_lines(folder / VOCABULARY), lower=lower)
+    def load(cls, folder: Path, encoder: Mapping[str, Any]) -> Self:
+        """The vocabulary that `save` wrote into `folder`; an error if it has not the words of `encoder`."""
+        read = cls(read_lines(folder / VOCABULARY), lower=encoder["lower"])
+        if len(read.words) != encoder["words"]:
+            raise InputError(f"expected {encoder['words']} words in its vocabulary, got {len(read.words)}")
+        return read
 
     def __call__(self, texts: Sequence[str]) -> list[InPieces]:
         """Each text in words.
@@ -196,11 +223,18 @@ class Vocabulary:
 class Characters:
     """Words by their characters, as ELMo reads them; the marker of a sentence's end separates context and text."""
 
+    FILES: ClassVar[tuple[str, ...]] = ()
+
     def __init__(self) -> None:
         self.prefix = self.suffix = np.zeros((0, characters.WIDTH), dtype=np.int64)
         self.separator: np.ndarray | None = characters.ids(["</S>"])[0]
         self.pad = np.zeros(characters.WIDTH, dtype=np.int64)
         self.config: dict[str, Any] = {}
+
+    @classmethod
+    def load(cls, folder: Path, encoder: Mapping[str, Any]) -> Self:
+        """The same for every folder and encoder."""
+        return cls()
 
     def __call__(self, texts: Sequence[str]) -> list[InPieces]:
         """Each text in words; of a word longer than 48 bytes the rest is not read."""

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from pronmetric.nn import packed
+from pronmetric.nn.encoders.huggingface import packed
 from pronmetric.nn.scorer import PronounScorer
 
 
@@ -32,9 +32,9 @@ class _Autocast(nn.Module):
 def for_inference(scorer: PronounScorer, dtype: torch.dtype) -> PronounScorer:
     """`scorer` with an encoder that computes in `dtype`; the heads are shared and stay in fp32.
 
-    On a CPU the encoder is packed (`pronmetric.nn.packed`) where it can be; otherwise its products are computed under
-    autocast. A CPU without bf16 computes in fp32. The weights must not change while the result is used, and it has no
-    gradients.
+    On a CPU the encoder is packed (`pronmetric.nn.encoders.huggingface.packed`) where it can be; otherwise its products
+    are computed under autocast. A CPU without bf16 computes in fp32. The weights must not change while the result is
+    used, and it has no gradients.
     """
     encoder: Any = scorer.encoder
     ready: Any = None

@@ -18,9 +18,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pronmetric.data.pieces import SEPARATOR as EDGE  # before a row's first word and after its last
-from pronmetric.nn.elmo import BiLM
+from pronmetric.nn.encoders.elmo.encoder import BiLM
 
-_NARROWER = 2.0  # each cluster of rarer words has states so many times narrower than the one before
+_NARROWER = 2.0  # each cluster of rarer words has states so many times narrower than the one before; chosen by hand
 
 
 class LanguageModel(nn.Module):

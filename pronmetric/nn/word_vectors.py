@@ -10,7 +10,8 @@ import torch
 from torch import nn
 from transformers import PreTrainedTokenizerBase
 
-from pronmetric.nn.encoder import HuggingFaceEncoder, word_states
+from pronmetric.nn.encoder import word_states
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 
 
 class WordVectors:

@@ -15,7 +15,7 @@ from pronmetric.text import strict_json
 from pronmetric.text.words import Word
 from pronmetric.text.writing import is_unspaced
 
-UNSOURCED = 2.0  # how much more often a pronoun without a counterpart in the source is replaced
+UNSOURCED = 2.0  # how much more often a pronoun without a counterpart in the source is replaced; see experiments.md
 
 
 class ConfusionTable:

@@ -61,6 +61,14 @@ def theme() -> str:
     return files("pronmetric.report").joinpath("theme.css").read_text(encoding="utf-8")
 
 
+@cache
+def colour(name: str, *, dark: bool = False) -> str:
+    """A colour of the theme by its name there, for files that have no style sheet beside them."""
+    found = re.search(rf"--{name}: light-dark\((#\w+), (#\w+)\);", theme())
+    assert found is not None, f"expected a colour {name} in theme.css"
+    return found[2 if dark else 1]
+
+
 def policy(*, css: str, js: str = "") -> str:
     """A Content-Security-Policy that allows this style sheet, this script and nothing else."""
     return f"{POLICY}; style-src '{_digest(css)}'" + (f"; script-src '{_digest(js)}'" if js else "")

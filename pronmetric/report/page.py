@@ -52,8 +52,9 @@ _STRIP, _AXIS = 18, 22  # pixels
 _LEFT, _WIDTH = 1.5, 96.0  # per cent of the width that the axis takes
 _FILE_WIDTH, _ROW, _MARGIN = 640, 40, 16  # pixels
 _FILE_STYLE = (
-    "text{font:13px sans-serif;fill:#1a1d21}.tick{font-size:11px;fill:#565d66;text-anchor:middle}"
-    ".grid{stroke:#d5d9df}.interval{stroke:#0b57d0;stroke-width:2}.score{fill:#0b57d0}"
+    f"text{{font:13px sans-serif;fill:{embed.colour('ink')}}}"
+    f".tick{{font-size:11px;fill:{embed.colour('faint')};text-anchor:middle}}.grid{{stroke:{embed.colour('line')}}}"
+    f".interval{{stroke:{embed.colour('link')};stroke-width:2}}.score{{fill:{embed.colour('link')}}}"
 )
 
 

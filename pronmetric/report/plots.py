@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pronmetric.errors import InputError, MissingExtra
 from pronmetric.eval.decision import SYSTEM_UNITS
 from pronmetric.report.content import NO_WORD, OTHER_WORD, Content, confusion, display_form
+from pronmetric.report.embed import colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 PLOTS = ("systems", "pairs", "confusion")
 FORMS = 16  # forms shown in a confusion matrix, the most frequent ones; the number of others is given
 
-LINES = ("#0b57d0", "#9c3a08", "#7c4dc4", "#565d66")  # of theme.css: link, bad, heat, faint
-POINT = "#8b939d"  # edge
+LINES = (colour("link"), colour("bad", dark=True), colour("heat", dark=True), colour("faint"))
+POINT = colour("edge", dark=True)
 _BLUE = LINES[0]
 _WIDTH, _HEIGHT = 5.2, 3.4  # inches of a panel
 
@@ -76,8 +77,8 @@ def precision_recall(panels: Mapping[str, Panel], *, kind: str) -> bytes:
     def make(figure: Figure) -> None:
         figure.set_size_inches(_WIDTH, _HEIGHT * len(panels))
         for axes, (title, panel) in zip(np.ravel(figure.subplots(len(panels))), panels.items(), strict=True):
-            for (name, (recall, precision)), colour in zip(panel.lines.items(), cycle(LINES)):
-                axes.plot(100 * recall, 100 * precision, color=colour, linewidth=1, label=_plain(name))
+            for (name, (recall, precision)), shade in zip(panel.lines.items(), cycle(LINES)):
+                axes.plot(100 * recall, 100 * precision, color=shade, linewidth=1, label=_plain(name))
             for number, (name, (x, y)) in enumerate(panel.points.items()):
                 label = None if number else "a rater against the others"
                 axes.plot([100 * x], [100 * y], "o", color=POINT, markersize=4, label=label)

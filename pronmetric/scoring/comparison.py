@@ -21,7 +21,7 @@ from pronmetric.text.corpus import Corpus, Row
 from pronmetric.text.no_translation import kind_of
 
 A, B, TIE = (answer.lower() for answer in ANSWERS)  # as results name them
-TIE_THRESHOLD = 0.01  # of segment scores, where no other is given
+TIE_THRESHOLD = 0.01  # of segment scores, where no other is given; chosen by hand, checkpoints have a fitted one
 
 
 class Decision(NamedTuple):

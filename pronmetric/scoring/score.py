@@ -25,9 +25,9 @@ from pronmetric.text.readable import readable
 from pronmetric.text.words import Word
 
 Array = NDArray[np.float64]
-LISTED = 0.1  # least probability of a missing pronoun of a gap that is listed
+LISTED = 0.1  # least probability of a missing pronoun of a gap that is listed; chosen by hand, not tuned
 SPEAKERS = "named"  # in the signature of scores of texts whose speakers are given
-MOST = 4.0  # log-odds of the source beyond this count as this
+MOST = 4.0  # log-odds of the source beyond this count as this; chosen by hand, not tuned
 
 
 class Evidence(NamedTuple):

@@ -18,7 +18,7 @@ from pronmetric.training.after.calibrate import Fit, natural_rate, on_references
 from pronmetric.training.after.decision import Choice
 from pronmetric.training.after.pair_scorer import PairScorer
 from pronmetric.training.card import checkpoint as card
-from pronmetric.training.encoders import Start
+from pronmetric.training.encoders.start import Start
 from pronmetric.training.examples.datamodule import PronounData
 from pronmetric.training.examples.prepared import Folder, check_language
 from pronmetric.training.fit import EXPORT, Fitted, Goal, batches_of_step, training_device

@@ -19,7 +19,7 @@ from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import accuracy_by_count, decide
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.nn import loss as losses
-from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import HeadOutput, mean
 from pronmetric.nn.inference import for_inference
 from pronmetric.nn.scorer import PronounScorer

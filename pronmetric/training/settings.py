@@ -10,8 +10,9 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from pronmetric.checkpoint import model_config
-from pronmetric.checkpoint.model_config import Context, Size, SizeOrNone, WordState
+from pronmetric.checkpoint.model_config import Context, WordState
 from pronmetric.errors import InputError
+from pronmetric.nn.encoders.kinds import EncoderOptions
 from pronmetric.settings import (
     DIGITS,
     Count,
@@ -22,6 +23,7 @@ from pronmetric.settings import (
     Seed,
     Settings,
     Share,
+    SizeOrNone,
     Text,
     Weight,
 )
@@ -35,40 +37,6 @@ LETTERS = 50  # bytes of a word that an ELMo reads
 PAIR_HEADS = 4  # of the pair head's attention
 WORD_STATE: WordState = "mean"  # of its pieces
 CHECKPOINT = "checkpoint"  # the folder of the exported checkpoint in `out`
-
-
-class HuggingFace(Record):
-    """Group encoder: any Hugging Face encoder."""
-
-    kind: Literal["huggingface"]
-    name: Text
-    package: Text | None
-    dropout: Fraction
-    max_pieces: Size
-    allow_network: bool
-
-
-class Glove(Record):
-    """Group encoder: word vectors and a BiLSTM."""
-
-    kind: Literal["glove"]
-    vectors: Text | None
-    width: Count
-    trainable: bool
-    hidden: Count
-    dropout: Fraction
-    max_pieces: Size
-
-
-class Elmo(Record):
-    """Group encoder: ELMo's published files."""
-
-    kind: Literal["elmo"]
-    options: Text | None
-    weights: Text | None
-    trainable: bool
-    dropout: Fraction
-    max_pieces: Size
 
 
 class LogitHead(Record):
@@ -354,7 +322,7 @@ class Train(Settings):
     half: bool
     encoder_cache: Text | None
     data: Data
-    encoder: Annotated[HuggingFace | Glove | Elmo, Field(discriminator="kind")]
+    encoder: Annotated[EncoderOptions, Field(discriminator="kind")]
     head: Annotated[LogitHead | PaperHead | AverageHead, Field(discriminator="kind")]
     loss: Annotated[Logistic | Margin, Field(discriminator="kind")]
     objective: Annotated[Detection | Pairs, Field(discriminator="kind")]
@@ -412,10 +380,12 @@ class Train(Settings):
                     raise InputError(f"optim.frozen_head=true: add {cure}")
         if self.teacher is not None and self.objective.kind != "detection":
             raise InputError("teacher= gives labels to passages and pairs: expected objective=detection")
-        if self.encoder.kind == "elmo" and self.init is None:
-            for key in ("options", "weights"):
+        if self.init is None:
+            for key in self.encoder.FILES:
                 if getattr(self.encoder, key) is None:
-                    raise InputError(f"encoder=elmo needs encoder.{key}=FILE, a local file or an http(s) address")
+                    raise InputError(
+                        f"encoder={self.encoder.kind} needs encoder.{key}=FILE, a local file or an http(s) address"
+                    )
         return self
 
     def unread(self) -> Iterator[tuple[str, str]]:

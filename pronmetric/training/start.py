@@ -16,11 +16,10 @@ from pronmetric.data import arrow
 from pronmetric.data.collate import Collator
 from pronmetric.errors import InputError
 from pronmetric.nn.scorer import PronounScorer
-from pronmetric.training import encoders
 from pronmetric.training import teacher as teachers
 from pronmetric.training.after.calibrate import Fit, recorded
 from pronmetric.training.card import recipe
-from pronmetric.training.encoders import Start
+from pronmetric.training.encoders.start import Start, make, of_checkpoint
 from pronmetric.training.examples.prepared import Prepared
 from pronmetric.training.fit import EXPORT, PRECISION, Fitted, refuse_other
 from pronmetric.training.module import DTYPES
@@ -151,9 +150,9 @@ def initial_model(settings: Train, gaps: GapHead | None = None) -> InitialModel:
     init = settings.init
     loaded = None if init is None else files.load(init)
     if loaded is None:
-        start = encoders.make(settings.encoder, data=Path(settings.data.folder))
+        start = make(settings.encoder, data=Path(settings.data.folder))
     else:
-        start = encoders.of_checkpoint(loaded, settings.encoder)
+        start = of_checkpoint(loaded, settings.encoder)
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(settings.head_seed)
         head, pair_head, gap_head = files.make_heads(

@@ -21,7 +21,7 @@ from torch import Tensor
 from pronmetric.checkpoint import files
 from pronmetric.data.collate import Batch, Collator, Encoded, move
 from pronmetric.errors import InputError
-from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 from pronmetric.nn.inference import for_inference
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.languages import Language

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 from pronmetric.checkpoint import elmo as elmo_files
 from pronmetric.data import characters
-from pronmetric.nn.elmo import Elmo
+from pronmetric.nn.encoders.elmo.encoder import Elmo
 
 pytestmark = pytest.mark.shared
 

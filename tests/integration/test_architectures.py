@@ -16,7 +16,8 @@ from transformers import PreTrainedTokenizerFast
 
 from pronmetric.data.collate import Collator, Example
 from pronmetric.data.pieces import Subwords
-from pronmetric.nn.encoder import NO_LIMIT, HuggingFaceEncoder, word_states
+from pronmetric.nn.encoder import NO_LIMIT, word_states
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns.finder import find
 from pronmetric.text.words import words

@@ -14,7 +14,7 @@ from pronmetric.lab.clpp import classifier as training
 from pronmetric.lab.clpp import data as clpp
 from pronmetric.lab.clpp import training as clpp_run
 from pronmetric.lab.clpp.windows import MARK, windows
-from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 
 ROWS = [
     ("he", "mein Onkel , er singt", "my|PRON uncle|NOUN REPLACE_3 sing|VERB"),

@@ -15,7 +15,7 @@ from pronmetric.checkpoint import files
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data.collate import Encoded, Example
 from pronmetric.pronouns.finder import find
-from pronmetric.training.encoders import set_dropout
+from pronmetric.training.encoders.start import set_dropout
 
 Checkpoints = Callable[..., Path]
 

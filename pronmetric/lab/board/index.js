@@ -259,9 +259,9 @@ function panel(lp, systems, years, ticks) {
   return el("figure", {}, el("figcaption", {}, named(lp), " ", button), picture);
 }
 
-// A plot as a file of its own, in the light colours of board.css.
+// A plot as a file of its own, in the light colours of theme.css.
 const FILE_STYLE = "text{font:11px sans-serif;fill:#565d66}.grid{stroke:#d5d9df;stroke-dasharray:2 3}.join{stroke:#767d87}"
-  + ".median{stroke:#1a1d21;stroke-width:2.5}.dot{fill:#fff;stroke:#0b57d0;stroke-width:1.5}.dot.top1{fill:#0b57d0}";
+  + ".median{stroke:#1a1d21;stroke-width:2.5}.dot{fill:#ffffff;stroke:#0b57d0;stroke-width:1.5}.dot.top1{fill:#0b57d0}";
 function svgFile(picture, width, height) {
   const copy = picture.cloneNode(true);
   for (const [key, value] of Object.entries({ width, height })) copy.setAttribute(key, value);

@@ -32,7 +32,7 @@ from pronmetric.lab.clpp.features import KINDS
 from pronmetric.lab.clpp.score import Score, tally
 from pronmetric.lab.clpp.slots import STREAMS, SlotEncoder, SlotGru, config_of
 from pronmetric.lab.clpp.windows import Window, windows
-from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 from pronmetric.output.targets import AtomicFile
 from pronmetric.text import strict_json
 

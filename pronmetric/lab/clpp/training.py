@@ -21,7 +21,7 @@ from pronmetric.lab.clpp.data import Line, Task
 from pronmetric.lab.clpp.score import Score
 from pronmetric.lab.clpp.slots import balanced_weights, class_loss
 from pronmetric.lab.clpp.windows import Window, windows
-from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 from pronmetric.training.examples.datamodule import StepSampler
 from pronmetric.training.fit import Fitted, Goal, fit, prepare_process, refuse_other, run_length
 from pronmetric.training.module import Length, refuse_not_finite

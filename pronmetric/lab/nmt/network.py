@@ -42,7 +42,7 @@ from pronmetric.lab.nmt.layers import (
 )
 from pronmetric.lab.nmt.pieces import PAD
 from pronmetric.lab.nmt.settings import BERT_FUSED, CADEC, HIERARCHICAL, Shape
-from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 
 SOURCE, CONTEXT, TARGET_CONTEXT, BERT, DRAFTS = "source", "context", "target_context", "bert", "drafts"
 Memories = Mapping[str, Memory]

@@ -23,7 +23,7 @@ from pronmetric.lab.nmt.translator import WEIGHTS, Translator, costs_of
 from pronmetric.lab.suites.catalogue import SUITES
 from pronmetric.lab.suites.contrastive import Item, Judging, Reading
 from pronmetric.lab.suites.export import cut
-from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 from pronmetric.output.progress import progress
 from pronmetric.training.average import mean_weights
 from pronmetric.training.examples.datamodule import PlannedData

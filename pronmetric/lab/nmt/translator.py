@@ -20,7 +20,7 @@ from pronmetric.lab.nmt.pieces import BEGIN, END, PAD, Pieces
 from pronmetric.lab.nmt.search import search
 from pronmetric.lab.nmt.settings import BERT_FUSED, CONFIG, Shape, is_model
 from pronmetric.lab.seq2seq.model import BATCH_SIZE, PRECISIONS, LogProbability, Pair, choose_device, in_batches
-from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 from pronmetric.output.targets import AtomicFile
 
 WEIGHTS, ENCODER = "model.safetensors", "encoder"

@@ -16,6 +16,7 @@ from pronmetric.eval.estimates import cluster_share
 from pronmetric.eval.resampling import SEED
 from pronmetric.eval.significance import difference, holm, randomisation, totals
 from pronmetric.lab.suites.contrastive import Judged, Verdict
+from pronmetric.report.embed import colour
 from pronmetric.report.plots import draw
 from pronmetric.report.text import table
 from pronmetric.text import strict_json
@@ -235,8 +236,8 @@ def plot(figures: Figures, *, title: str, kind: str) -> bytes:
         axes = figure.add_subplot()
         for place, share in enumerate(groups.values()):
             if share.low is not None and share.high is not None:
-                axes.plot([place, place], [100 * share.low, 100 * share.high], color="#0b57d0", marker="_")
-        axes.plot(range(len(groups)), [100 * share.accuracy for share in groups.values()], "o", color="#0b57d0")
+                axes.plot([place, place], [100 * share.low, 100 * share.high], color=colour("link"), marker="_")
+        axes.plot(range(len(groups)), [100 * share.accuracy for share in groups.values()], "o", color=colour("link"))
         axes.axhline(100 * figures.overall.accuracy, color="0.6", linewidth=0.8)
         axes.set_xticks(range(len(groups)), [f"{name}\nn = {share.total}" for name, share in groups.items()])
         axes.set_xlim(-0.5, len(groups) - 0.5)

@@ -20,11 +20,11 @@ from pronmetric.checkpoint.files import hash_file
 from pronmetric.data import characters
 from pronmetric.data.pieces import FIRST, Vocabulary
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.nn.elmo import BiLM
+from pronmetric.nn.encoders.elmo.encoder import BiLM
 from pronmetric.nn.language_model import LanguageModel
 from pronmetric.text import strict_json
 from pronmetric.text.words import words
-from pronmetric.training import encoders
+from pronmetric.training.encoders.glove import choose_words
 from pronmetric.training.fit import Goal, fit, prepare_process, refuse_other, run_length, training_device
 from pronmetric.training.module import NOT_FINITE_CURE, LanguageTraining, Length
 from pronmetric.training.paper.language_data import LanguageData, WordBatch
@@ -103,7 +103,7 @@ def pretrain(
     held_out, held_out_lengths = _count(development)
     if not counts or not held_out:
         raise InputError("nothing to train on, or nothing held out: give more documents, or another development_share")
-    known = encoders.choose_words(counts, most=settings.vocabulary.max_words, least=settings.vocabulary.min_count)
+    known = choose_words(counts, most=settings.vocabulary.max_words, least=settings.vocabulary.min_count)
     if not known:
         raise InputError(f"no word occurs {settings.vocabulary.min_count} times: give a lower vocabulary.min_count")
     with prepare_process(settings.trainer, seed=settings.seed):

@@ -33,6 +33,7 @@ from pronmetric.training.examples.planning import Plan, Step, plan_epoch
 from pronmetric.training.fit import batches_of_step
 from pronmetric.training.settings import Corruption, SourceTraining, Train
 
+# Chosen by hand, not tuned.
 RATE, POWER = 0.2, 0.65  # of replaced pronouns in development, and of the counts by which forms are drawn
 DELETED = 0.5  # of the texts with sources, those of which pronouns are deleted
 SAME_SLOT_SHARE, MUST_AGREE = 0.5, 0.5  # for texts with a source: only the source tells such forms apart

@@ -18,10 +18,10 @@ from pronmetric.checkpoint.model_config import GapHead
 from pronmetric.data.pieces import Pieces, Subwords
 from pronmetric.data.source_rows import SourceCollator
 from pronmetric.errors import PronmetricError
-from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
-from pronmetric.training.encoders import Start
+from pronmetric.training.encoders.start import Start
 from pronmetric.training.examples.batches import Labelled
 from pronmetric.training.examples.prepared import Prepared
 from pronmetric.training.fit import Fitted, Goal
@@ -35,7 +35,7 @@ from pronmetric.training.start import InitialModel, initial_model
 from pronmetric.training.teacher import Answer, Teacher
 
 GOAL = Goal(f"development/{WITH_SOURCE}", "max")
-GAPS = 5.0  # the weight of the loss of gaps, of which few lack a pronoun
+GAPS = 5.0  # the weight of the loss of gaps, of which few lack a pronoun; chosen by hand, not tuned
 _PASSAGES = "passages"  # the name of batches without sources
 
 

@@ -14,7 +14,7 @@ from transformers import PreTrainedTokenizerFast
 
 from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
-from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 
 _AT_ONCE = 1000  # texts
 _SPECIAL = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")

@@ -14,8 +14,8 @@ from safetensors.torch import load_file, save_file
 from pronmetric.checkpoint import files as checkpoint
 from pronmetric.data.collate import Collator, Example
 from pronmetric.errors import InputError
-from pronmetric.nn.bilstm import BiLSTM
-from pronmetric.nn.elmo import Elmo
+from pronmetric.nn.encoders.elmo.encoder import Elmo
+from pronmetric.nn.encoders.glove.encoder import BiLSTM
 from pronmetric.nn.head import LogitHead, PaperHead
 
 Checkpoints = Callable[..., Path]

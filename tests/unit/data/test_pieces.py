@@ -37,12 +37,12 @@ def test_a_vocabulary_gives_words_their_ids_and_spans() -> None:
 def test_a_vocabulary_comes_back_from_its_file(tmp_path: Path) -> None:
     vocabulary = Vocabulary([*WORDS, "caf\u00e9", "\u201c", "http://a.b/\u0085"[:-1]], lower=True)
     vocabulary.save(tmp_path)
-    again = Vocabulary.load(tmp_path, lower=True)
+    again = Vocabulary.load(tmp_path, {"lower": True, "words": len(vocabulary.words)})
     assert again.words == vocabulary.words and {path.name for path in tmp_path.iterdir()} == {"vocabulary.txt"}
     for wrong in ("", "she\nit\nshe\n"):
         (tmp_path / "vocabulary.txt").write_text(wrong)
         with pytest.raises(InputError, match="expected distinct words"):
-            Vocabulary.load(tmp_path, lower=True)
+            Vocabulary.load(tmp_path, {"lower": True, "words": len(vocabulary.words)})
 
 
 def test_characters_are_those_of_elmo() -> None:

@@ -11,10 +11,11 @@ import torch
 
 from pronmetric.checkpoint import files, locate
 from pronmetric.data.pieces import StoredTokenizer, Subwords
-from pronmetric.nn import mpnet, packed
-from pronmetric.nn.bert import Bert
-from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
-from pronmetric.nn.mpnet import Mpnet
+from pronmetric.nn.encoder import Encoder
+from pronmetric.nn.encoders.huggingface import mpnet, packed
+from pronmetric.nn.encoders.huggingface.bert import Bert
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
+from pronmetric.nn.encoders.huggingface.mpnet import Mpnet
 
 
 @pytest.fixture(params=[Bert, Mpnet])

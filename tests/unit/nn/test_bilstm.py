@@ -10,8 +10,8 @@ import yaml
 from torch import Tensor, nn, tensor
 
 from pronmetric.data.pieces import FIRST, PAD, SEPARATOR, UNKNOWN
-from pronmetric.nn.bilstm import BiLSTM
 from pronmetric.nn.encoder import Encoder
+from pronmetric.nn.encoders.glove.encoder import BiLSTM
 
 IDS = tensor([[FIRST, FIRST + 4, UNKNOWN, SEPARATOR, FIRST + 1], [FIRST + 2, FIRST, PAD, PAD, PAD], [PAD] * 5])
 MASK = torch.arange(5) < tensor([[5], [2], [0]])

@@ -17,8 +17,8 @@ from torch import Tensor, nn, tensor
 from pronmetric.checkpoint import elmo as elmo_files
 from pronmetric.data import characters
 from pronmetric.errors import InputError
-from pronmetric.nn import elmo as module
-from pronmetric.nn.elmo import Elmo, ProjectedLSTM, ScalarMix, Shape, State, reading
+from pronmetric.nn.encoders.elmo import encoder as module
+from pronmetric.nn.encoders.elmo.encoder import Elmo, ProjectedLSTM, ScalarMix, Shape, State, reading
 
 Files = tuple[dict[str, Any], dict[str, np.ndarray]]
 Vector = list[float]

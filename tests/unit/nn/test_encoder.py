@@ -8,7 +8,8 @@ import yaml
 from torch import tensor
 from transformers import AutoConfig, AutoModel
 
-from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder, word_states
+from pronmetric.nn.encoder import Encoder, word_states
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 
 SMALL = {
     "vocab_size": 50,

@@ -11,7 +11,8 @@ import torch
 from pronmetric.checkpoint import files
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data.collate import Batch, Example
-from pronmetric.nn import inference, packed
+from pronmetric.nn import inference
+from pronmetric.nn.encoders.huggingface import packed
 from pronmetric.nn.inference import for_inference
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, tensor
 
 from pronmetric.data.pieces import SEPARATOR, Vocabulary
-from pronmetric.nn.elmo import BiLM, Shape
+from pronmetric.nn.encoders.elmo.encoder import BiLM, Shape
 from pronmetric.nn.language_model import LanguageModel
 from pronmetric.training.examples.planning import Step
 from pronmetric.training.paper.language_data import LanguageData, Rows, WordBatch

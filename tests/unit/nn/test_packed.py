@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from pronmetric.nn import packed
-from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.nn.encoders.huggingface import packed
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 
 
 @pytest.fixture(params=["small_bert", "small_mpnet"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from transformers import AutoTokenizer, BertModel
 
-from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 from pronmetric.nn.word_vectors import WordVectors
 
 

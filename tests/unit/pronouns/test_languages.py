@@ -23,7 +23,7 @@ def test_english_is_the_finder() -> None:
     assert ENGLISH.slot(split, 6) == slots.slot(split, 6) and ENGLISH.grades(split, 6) == slots.grades(split, 6)
 
 
-@pytest.mark.parametrize("code", ["cs", "de", "es", "fr", "he", "hi", "hr", "is", "ja", "ru", "uk", "zh"])
+@pytest.mark.parametrize("code", tables.codes())
 def test_each_table_is_sound_and_cites_its_grammar(code: str) -> None:
     found = language(code)
     assert isinstance(found, TableLanguage) and found.code == code
@@ -93,3 +93,29 @@ def test_a_table_of_the_users(tmp_path: Path) -> None:
     known = "cs, de, en, es, fr, he, hi, hr, is, ja, ru, uk, zh"
     with pytest.raises(InputError, match=f"no table of pronouns for 'xx': expected one of {known}"):
         language("xx")
+
+
+@pytest.mark.parametrize("code", tables.codes())
+def test_the_documentation_names_each_language(code: str) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "target-languages.md").read_text(encoding="utf-8")
+    assert f"(`{code}`)" in page
+
+
+def test_a_new_form_is_a_line_of_the_table_and_nothing_else(tmp_path: Path) -> None:
+    plain = files(tables).joinpath("target.de.tsv").read_text(encoding="utf-8")
+    table = tmp_path / "xx.tsv"
+    table.write_text(plain.rstrip("\n") + "\nsier\tpersonal\t3\tsingular\t-\tsubject\n", encoding="utf-8")
+    found = language(str(table))
+    split = found.words("Dann kam sier.")
+    assert found.forms == (*language("de").forms, "sier") and found.code == "xx"
+    assert [one.form for one in found.find("Dann kam sier.", split)] == ["sier"]
+    assert {"er", "es"} <= {form for grade in found.grades(split, 2) for form in grade}
+    assert "sier" in {form for grade in found.grades(found.words("Dann kam er."), 2) for form in grade}
+
+
+def test_the_writing_of_a_language_follows_from_its_table(tmp_path: Path) -> None:
+    header = "# Made for this test, 2026\nform\ttype\tperson\tnumber\tgender\tcase\n"
+    for name, form, spaced in (("one", "he", True), ("two", "\u4ed6", False)):
+        table = tmp_path / f"{name}.tsv"
+        table.write_text(f"{header}{form}\tpersonal\t3\tsingular\t-\tsubject\n", encoding="utf-8")
+        assert language(str(table)).writing.spaced is spaced

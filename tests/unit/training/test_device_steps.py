@@ -15,7 +15,7 @@ from torch import Tensor
 from pronmetric.checkpoint import files
 from pronmetric.data.collate import Collator, Example
 from pronmetric.errors import PronmetricError
-from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import PairHead
 from pronmetric.training.callbacks import may_wait
 from pronmetric.training.examples.batches import Labelled, Labeller

@@ -11,7 +11,7 @@ from transformers import AutoModel, PreTrainedTokenizerFast, T5Config, T5Model
 
 from pronmetric.errors import PronmetricError
 from pronmetric.installation import pip_install
-from pronmetric.training.encoders import load_pretrained
+from pronmetric.training.encoders.huggingface import load_pretrained
 
 
 def load(name: str | Path, *, package: str | None = None, dropout: float = 0.0):  # type: ignore[no-untyped-def]

@@ -9,7 +9,7 @@ from transformers import PreTrainedTokenizerFast
 
 from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
-from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 from pronmetric.training.source.pruning import prune
 
 PIECES = ["<s>", "<pad>", "</s>", "<unk>", "\u2581", "a", "b", "c", "d", "\u2581ab", "\u2581abc", "e", "<mask>"]

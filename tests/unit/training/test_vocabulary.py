@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Pair
-from pronmetric.training.encoders import choose_words, count_words
+from pronmetric.training.encoders.glove import choose_words, count_words
 
 
 def test_words_of_distinct_training_texts_are_counted(

@@ -14,14 +14,15 @@ import torch
 from pronmetric.checkpoint import files
 from pronmetric.data.pieces import Characters, Vocabulary
 from pronmetric.errors import InputError
-from pronmetric.nn.bilstm import BiLSTM
-from pronmetric.nn.elmo import Elmo
 from pronmetric.nn.encoder import NO_LIMIT, Encoder
+from pronmetric.nn.encoders.elmo.encoder import Elmo
+from pronmetric.nn.encoders.elmo.options import Elmo as ElmoOptions
+from pronmetric.nn.encoders.glove.encoder import BiLSTM
+from pronmetric.nn.encoders.glove.options import Glove as GloveOptions
 from pronmetric.pronouns.finder import FORMS
-from pronmetric.training.encoders import Start, count_words, make, of_checkpoint
+from pronmetric.training.encoders.glove import count_words
+from pronmetric.training.encoders.start import Start, make, of_checkpoint
 from pronmetric.training.module import Length, ScorerModule
-from pronmetric.training.settings import Elmo as ElmoOptions
-from pronmetric.training.settings import Glove as GloveOptions
 from pronmetric.training.settings import Train
 
 GLOVE: dict[str, Any] = {

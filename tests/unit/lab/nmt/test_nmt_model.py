@@ -34,7 +34,7 @@ from pronmetric.lab.nmt.search import search
 from pronmetric.lab.nmt.settings import Shape
 from pronmetric.lab.nmt.training import _rows
 from pronmetric.lab.nmt.translator import Translator
-from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 
 SIZES = Sizes(width=8, heads=2, feedforward=16, dropout=0.0, cell="attention")
 SWITCHES: dict[str, dict[str, Any]] = {

@@ -17,10 +17,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from pronmetric.nn.bert import Bert
 from pronmetric.nn.encoder import Encoder
-from pronmetric.nn.layer import Layer
-from pronmetric.nn.mpnet import Mpnet, biased_mask
+from pronmetric.nn.encoders.huggingface.bert import Bert
+from pronmetric.nn.encoders.huggingface.layer import Layer
+from pronmetric.nn.encoders.huggingface.mpnet import Mpnet, biased_mask
 
 _ROWS = 1024  # batch size in pieces for which the weight layout is optimised; others work as well
 

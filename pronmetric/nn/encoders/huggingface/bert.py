@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from pronmetric.nn.layer import Layer
+from pronmetric.nn.encoders.huggingface.layer import Layer
 
 SIZES = (
     "vocab_size",

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from pronmetric.nn.bert import Bert, run_layers
+from pronmetric.nn.encoders.huggingface.bert import Bert, run_layers
 
 BUCKETS = 32
 # The least distances of the buckets from 1 on: one for each distance below 8, then 8 * 2**(k/2) up to 128, rounded up.

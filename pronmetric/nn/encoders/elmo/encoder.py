@@ -21,11 +21,18 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pronmetric.data import characters
+from pronmetric.data.pieces import Characters
 from pronmetric.errors import InputError
 from pronmetric.nn.encoder import NO_LIMIT
 
+PIECES = Characters
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
 _BLOCK = 512  # tokens whose input projections are computed in one product: a trade-off of speed and memory
+
+
+def build(config: Mapping[str, Any], *, trainable: bool) -> Elmo:
+    """An ELMo of the architecture in `config`, with random weights."""
+    return Elmo.from_config(config)
 
 
 @dataclass(frozen=True, slots=True)

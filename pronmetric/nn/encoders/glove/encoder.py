@@ -10,10 +10,16 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from pronmetric.data.pieces import FIRST
+from pronmetric.data.pieces import FIRST, Vocabulary
 from pronmetric.nn.encoder import NO_LIMIT
 
+PIECES = Vocabulary
 _SPREAD = 0.3  # standard deviation of randomly initialised vectors, close to that of GloVe
+
+
+def build(config: Mapping[str, Any], *, trainable: bool) -> BiLSTM:
+    """An encoder of the architecture in `config`, with random weights."""
+    return BiLSTM.from_config(config)
 
 
 class BiLSTM(nn.Module):

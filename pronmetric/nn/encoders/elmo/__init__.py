@@ -1,0 +1,1 @@
+"""ELMo, a language model in each direction over characters."""
