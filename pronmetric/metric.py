@@ -26,6 +26,7 @@ from pronmetric.checkpoint.config import (
     has_pair_head,
     tie_threshold,
     trained_in_context,
+    unscored_note,
 )
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.errors import PronmetricError
@@ -295,6 +296,7 @@ class PronounMetric:
         self._check_gpus(gpus)
         texts = self._texts(records)
         batch_size, docs = _checked_batch_size(batch_size), _checked_docs(docs, len(texts))
+        self._warn_of_forms()
         self._warn_of_sources("records", given_pairs(texts))
         self._warn_of_contexts(texts)
         counts = Counts()
@@ -394,6 +396,7 @@ class PronounMetric:
         self, corpus: Corpus, context: str | None, *, batch_size: int | None, progress: bool
     ) -> Prediction:
         """The scores of a corpus of one system."""
+        self._warn_of_forms(stacklevel=4)
         kind = self._kind(corpus, context, RESPECTIVE)
         size, counts, batch_size = self.context_size, Counts(), _checked_batch_size(batch_size)
         with tqdm(total=corpus.segments * texts_per_row(corpus, kind), unit=" texts", disable=not progress) as bar:
@@ -481,6 +484,7 @@ class PronounMetric:
             raise PronmetricError(f"expected as many records of b as of a, got {len(left)} and {len(right)}")
         batch_size, docs = _checked_batch_size(batch_size), _checked_docs(docs, len(left))
         seed = _seed(seed)
+        self._warn_of_forms()
         self._warn_of_sources("records of a", given_pairs(left))
         self._warn_of_sources("records of b", given_pairs(right))
         self._warn_of_contexts([*left, *right])
@@ -543,6 +547,7 @@ class PronounMetric:
             reading=self._reading(format, text_key, systems),
             systems=2,
         )
+        self._warn_of_forms()
         self._warn_of_sources(str(source or a), ((row.source, row.texts[0]) for row in corpus.rows()))
         _warn_of_references(corpus)
         kind, batch_size, seed = self._kind(corpus, context, CROSSED), _checked_batch_size(batch_size), _seed(seed)
@@ -586,6 +591,11 @@ class PronounMetric:
             raise PronmetricError(
                 f"the metric was loaded on {place}; choose there: PronounMetric.from_pretrained(gpus={gpus})"
             )
+
+    def _warn_of_forms(self, *, stacklevel: int = 3) -> None:
+        """Warn of forms in the table of pronouns that the checkpoint does not score."""
+        if (said := unscored_note(self.config, self.name)) is not None:
+            warnings.warn(said, stacklevel=stacklevel)
 
     def _warn_of_contexts(self, texts: Sequence[Text]) -> None:
         """Warn of texts that were given more sentences of context than are read."""

@@ -139,6 +139,17 @@ def unscored_forms(config: Mapping[str, Any]) -> tuple[str, ...]:
     return () if of_paper or not own <= set(table.forms) else tuple(form for form in table.forms if form not in own)
 
 
+def unscored_note(config: Mapping[str, Any], name: str) -> str | None:
+    """What a user should know of `unscored_forms` of the checkpoint `name`; None if it has none."""
+    forms = unscored_forms(config)
+    return (
+        f"checkpoint {name} does not know {', '.join(forms)} of the table of pronouns, and does not score them: "
+        'see docs/target-languages.md, "A further form"'
+        if forms
+        else None
+    )
+
+
 def trained_in_context(config: Mapping[str, Any]) -> bool:
     """Whether the checkpoint was trained with a context; without, it scores without one by default."""
     return bool(config["context"] != NONE and config["context_size"])

@@ -42,6 +42,8 @@ chosen. The score of a candidate is the mean probability of its pronouns or, wit
 
 If a candidate or the first one has no pronoun, the pronoun term of their difference is zero.
 
+A candidate that is no translation, such as a refusal, is chosen only where all candidates are none; it is noted.
+
 The model scores only pronouns, and reads the source (-s) only if it has a reader of sources: it does not find the best
 translation. Do not evaluate the chosen text with the same score."""
 EPILOG = f"""candidates:
@@ -186,16 +188,32 @@ def run(task: RerankFlags) -> None:
     _write(candidates, corpus, given, choices, signature, task)
     if task.to_pairs is not None:
         pairs = _write_pairs(task.to_pairs, candidates, given, choices, task)
-        note.detail(f"{task.to_pairs}: {pairs} pairs; the other candidates of a line are the same text or tie")
+        left_out = "the other candidates of a line are the same text, tie or are no translation"
+        note.detail(f"{task.to_pairs}: {pairs} pairs; {left_out}")
     changed = sum(choice.chosen > 0 for choice in choices)
     without = sum(choice.scores[0] is None for choice in choices)
     (note if signature is None else note.detail)(
         f"another candidate than the first was chosen for {changed} of {len(choices)} lines"
     )
+    _note_no_translations(choices, note)
     if without:
         note.detail(f"the first candidate of {without} lines has no pronoun: pronouns do not affect the choice there")
     if signature is not None:
         note(f"signature: {signature}")
+
+
+def _note_no_translations(choices: Sequence[Choice], note: output.Notes) -> None:
+    """Note candidates that are no translation, and lines that have no other."""
+    where = [line for line, choice in enumerate(choices, start=1) if any(choice.no_translation)]
+    if not where:
+        return
+    number = sum(said is not None for choice in choices for said in choice.no_translation)
+    note(
+        f"{number} candidates look like what a language model says instead of a translation, and are not chosen where "
+        f"there is another (the first is of line {where[0]})"
+    )
+    if bare := [line for line, choice in enumerate(choices, start=1) if all(choice.no_translation)]:
+        note(f"of {len(bare)} lines no candidate looks like a translation (the first is line {bare[0]})")
 
 
 def _reading(task: RerankFlags) -> Reading:
@@ -302,6 +320,7 @@ def _write(
                 "score": [write.round_score(score) for score in choice.scores],
                 **({} if given is None else {"given": given[line]}),
                 "gain": [write.round_score(gain) for gain in choice.gains],
+                **({"no_translation": choice.no_translation} if any(choice.no_translation) else {}),
             }
             where = [write.place_entry(place) for place in places[line]] or [{}] * len(texts)
             listed = [
@@ -328,7 +347,8 @@ def _write_pairs(path: str, candidates: Candidates, given: Given, choices: Seque
         for line, (texts, choice) in enumerate(zip(candidates, choices, strict=True)):
             prompt = {} if prompts is None else {"prompt": prompts[line]}
             its_given = None if given is None else given[line]
-            for place, pair in enumerate(task.weighting.preferences(texts, choice.scores, its_given)):
+            pairs = task.weighting.preferences(texts, choice.scores, its_given, choice.no_translation)
+            for place, pair in enumerate(pairs):
                 record = {"id": f"{line}-{place}", **prompt, **pair._asdict()}
                 record["difference"] = write.round_score(pair.difference)
                 file.write(strict_json.dump(record) + "\n")

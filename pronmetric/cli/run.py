@@ -146,11 +146,8 @@ def load_metric(model: ModelFlags, note: Notes) -> PronounMetric:
     note.begin()
     if (caveat := checkpoint_config.caveat(loaded.config)) is not None:
         note(f"checkpoint {loaded.name}: {caveat}")
-    if forms := checkpoint_config.unscored_forms(loaded.config):
-        note(
-            f"checkpoint {loaded.name} does not know {', '.join(forms)} of the table of pronouns, and does not score "
-            'them: see docs/target-languages.md, "A further form"'
-        )
+    if (unscored := checkpoint_config.unscored_note(loaded.config, loaded.name)) is not None:
+        note(unscored)
     return loaded
 
 

@@ -158,7 +158,7 @@ def run(task: SuggestFlags) -> None:
         for places in each:
             record = waiting.popleft()
             where = {} if record.place is None else write.place_entry(record.place)
-            suggested = write.suggestions(record.text.text, places, top=listed.top)
+            suggested = write.suggestions(record.text, places, top=listed.top)
             print(strict_json.dump({"id": record.id, **where, **suggested}))
             tally.add(places)
             if not waiting:  # a batch is finished; pass it on to a reader of the pipe

@@ -20,7 +20,9 @@ from pronmetric.scoring.bulk import SystemResult
 from pronmetric.scoring.comparison import Decision, PairDecision, PairResult
 from pronmetric.scoring.score import Counts, Gap, PronounScore, Rate, SegmentScore, SystemScore, Unmatched
 from pronmetric.text import strict_json
+from pronmetric.text.context import Text
 from pronmetric.text.corpus import Place, Row
+from pronmetric.text.no_translation import kind_of
 
 FORMAT = 2
 """The version of the JSON of `score` and `compare`; in version 1 `compare` wrote an entry for each segment and pair."""
@@ -101,7 +103,7 @@ def pronoun(p: PronounScore) -> dict[str, Any]:
     return {"text": p.text, "start": p.start, "end": p.end, **number, **surplus, **_evidence(p)}
 
 
-def suggestions(text: str, places: Sequence[PronounAlternatives], *, top: int) -> dict[str, Any]:
+def suggestions(text: Text, places: Sequence[PronounAlternatives], *, top: int) -> dict[str, Any]:
     """A text and its listed pronouns, with at most `top` better forms of each, in JSON."""
     listed = [
         {
@@ -110,7 +112,8 @@ def suggestions(text: str, places: Sequence[PronounAlternatives], *, top: int) -
         }
         for place in places
     ]
-    return {"text": text, "pronouns": listed}
+    why = kind_of(text.text, () if text.source is None else (text.source.text,))
+    return {"text": text.text, "pronouns": listed, **({} if why is None else {"no_translation": why})}
 
 
 def _evidence(p: PronounScore) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Reranking: choose one of the candidate translations of each line by their pronouns, by a given score, or by both.
 
 The first candidate is chosen unless another is strictly better. If a candidate or the first one has no pronoun, the
-pronoun term of their difference is zero.
+pronoun term of their difference is zero. A candidate that is no translation, such as a refusal, is chosen only where
+all are none: the first of the others stands in for the first.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import NamedTuple
 from pronmetric.pronouns import finder
 from pronmetric.scoring.score import SegmentScore
 from pronmetric.text.context import CONTEXT_SIZE, Source, Text, attribute, introduce, is_sentence, join
+from pronmetric.text.no_translation import kind_of
 
 Stream = Callable[[Iterable[Text]], Iterator[SegmentScore]]
 
@@ -23,12 +25,14 @@ Stream = Callable[[Iterable[Text]], Iterator[SegmentScore]]
 class Choice(NamedTuple):
     """The index of the chosen candidate, and the scores of all candidates.
 
-    scores: of the pronouns, higher is better; None without a pronoun. gains: weighted differences from the first.
+    scores: of the pronouns, higher is better; None without a pronoun. gains: weighted differences from the first that
+    is a translation. no_translation: why a candidate is none (`pronmetric.text.no_translation`); None where it may be.
     """
 
     chosen: int
     scores: tuple[float | None, ...]
     gains: tuple[float, ...]
+    no_translation: tuple[str | None, ...]
 
 
 class Preference(NamedTuple):
@@ -49,32 +53,49 @@ class Weighting:
     weight: float = 1.0
     margin: float = 0.0
 
-    def choose(self, scores: Sequence[float | None], given: Sequence[float] | None = None) -> Choice:
+    def choose(
+        self,
+        scores: Sequence[float | None],
+        given: Sequence[float] | None = None,
+        no_translation: Sequence[str | None] | None = None,
+    ) -> Choice:
         """The best candidate, the earliest of equal ones; the first unless another is better by more than the margin.
+
+        no_translation: of each candidate; None: all may be translations.
 
         >>> Weighting().choose([0.5, None, 0.9, 0.9]).chosen, Weighting().choose([None, 0.9]).chosen
         (2, 0)
         >>> Weighting(weight=0.5).choose([0.5, 0.9, None], [-1.0, -2.0, -0.5]).chosen
         2
         """
-        rest = [0.0] * len(scores) if given is None else [value - given[0] for value in given]
+        why = tuple([None] * len(scores) if no_translation is None else no_translation)
+        kept = [number for number, said in enumerate(why) if said is None] or list(range(len(scores)))
+        first = kept[0]
+        rest = [0.0] * len(scores) if given is None else [value - given[first] for value in given]
         gains = tuple(
-            self.weight * _difference(score, scores[0]) + (1 - self.weight) * other
+            self.weight * _difference(score, scores[first]) + (1 - self.weight) * other
             for score, other in zip(scores, rest, strict=True)
         )
-        best = max(range(len(gains)), key=gains.__getitem__)
-        return Choice(best if gains[best] > self.margin else 0, tuple(scores), gains)
+        best = max(kept, key=gains.__getitem__)
+        return Choice(best if gains[best] > self.margin else first, tuple(scores), gains, why)
 
     def preferences(
-        self, texts: Sequence[str], scores: Sequence[float | None], given: Sequence[float] | None = None
+        self,
+        texts: Sequence[str],
+        scores: Sequence[float | None],
+        given: Sequence[float] | None = None,
+        no_translation: Sequence[str | None] | None = None,
     ) -> list[Preference]:
         """Each two different texts, of which one is better by more than the margin; the clearest pair comes first.
+
+        A text that is no translation is in no pair.
 
         >>> Weighting().preferences(["It left.", "She left.", "Gone."], [0.2, 0.9, None])
         [Preference(chosen='She left.', rejected='It left.', difference=0.7)]
         """
         pairs = []
-        for i, j in combinations(range(len(texts)), 2):
+        why = [None] * len(texts) if no_translation is None else no_translation
+        for i, j in combinations([number for number, said in enumerate(why) if said is None], 2):
             other = 0.0 if given is None else given[i] - given[j]
             difference = self.weight * _difference(scores[i], scores[j]) + (1 - self.weight) * other
             if abs(difference) > self.margin and texts[i] != texts[j]:
@@ -107,7 +128,7 @@ def rerank_by_agreement(
 ) -> Iterator[Choice]:
     """Choose one of the candidates of each line by their `consensus`, without a model, in the order of the lines."""
     for i, texts in enumerate(candidates):
-        yield weighting.choose(consensus(texts), None if given is None else given[i])
+        yield weighting.choose(consensus(texts), None if given is None else given[i], [kind_of(text) for text in texts])
 
 
 def _f1(a: Counter[str], b: Counter[str]) -> Fraction:
@@ -157,8 +178,12 @@ def rerank(
             for text in candidates[i]
         )
         for i in wave:
-            scores = [segment.score for segment in islice(scored, len(candidates[i]))]
-            choice = weighting.choose(scores, None if given is None else given[i])
+            segments = list(islice(scored, len(candidates[i])))
+            choice = weighting.choose(
+                [segment.score for segment in segments],
+                None if given is None else given[i],
+                [segment.no_translation for segment in segments],
+            )
             chosen[i] = candidates[i][choice.chosen]
             yield i, choice
 

@@ -144,6 +144,7 @@ class Scored(BaseModel):
     missing; expected_surplus: surplus pronouns, which are among the wrong ones if the reader does not tell them apart.
     They are there if the record has a source and the checkpoint's reader of sources finds missing pronouns.
     missing, surplus: pronouns of the source without a counterpart, and the reverse, if the server has --source-lang.
+    no_translation: why it is none, such as "refusal", if it looks like what a language model says instead.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -158,6 +159,7 @@ class Scored(BaseModel):
     gaps: list[Gap] | None = None
     missing: list[Word] | None = None
     surplus: list[Word] | None = None
+    no_translation: str | None = None
 
 
 class Better(BaseModel):
@@ -177,12 +179,13 @@ class Doubtful(Pronoun):
 
 
 class Suggested(BaseModel):
-    """The listed pronouns of a record."""
+    """The listed pronouns of a record. no_translation: why it is none, as in `Scored`."""
 
     model_config = ConfigDict(extra="forbid")
     id: Any
     text: str
     pronouns: list[Doubtful]
+    no_translation: str | None = None
 
 
 class Attending(Pronoun):
@@ -205,7 +208,7 @@ class Attended(BaseModel):
 class Compared(BaseModel):
     """A comparison as `pronmetric compare --to_json` writes it, with the record's id in each segment.
 
-    notes: sources that cannot be right.
+    notes: sources that cannot be right, and records that are no translation.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -220,7 +223,7 @@ class Compared(BaseModel):
 
 
 class ScoredRecords(BaseModel):
-    """As `pronmetric score --jsonl` prints, in the order of the records. notes: sources that cannot be right."""
+    """As `pronmetric score --jsonl` prints, in the order of the records. notes: as of `Compared`."""
 
     model_config = ConfigDict(extra="forbid")
     records: list[Scored]
@@ -229,7 +232,7 @@ class ScoredRecords(BaseModel):
 
 
 class SuggestedRecords(BaseModel):
-    """As `pronmetric suggest --jsonl` prints, in the order of the records. notes: sources that cannot be right."""
+    """As `pronmetric suggest --jsonl` prints, in the order of the records. notes: as of `Compared`."""
 
     model_config = ConfigDict(extra="forbid")
     records: list[Suggested]

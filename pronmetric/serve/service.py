@@ -23,6 +23,7 @@ from pronmetric.serve.interface import Asked, AskedToCompare, AskedToSuggest
 from pronmetric.signature import Signature
 from pronmetric.text.context import CROSSED, NONE, Text
 from pronmetric.text.corpus import Row
+from pronmetric.text.no_translation import kind_of
 from pronmetric.text.records import Record, record_of, text_of_id
 from pronmetric.version import __version__
 
@@ -85,7 +86,7 @@ class Service:
         ]
         size = _forms_size(((text, len(doubtful)) for text, doubtful in items))
         found = zip(records, await self.batches.run("forms", items, size=size), strict=True)
-        listed = ({"id": one.id, **write.suggestions(one.text.text, each, top=asked.top)} for one, each in found)
+        listed = ({"id": one.id, **write.suggestions(one.text, each, top=asked.top)} for one, each in found)
         return {**self._answer(listed, counts), **self._notes(records)}
 
     async def attend(self, asked: Asked) -> dict[str, Any]:
@@ -188,8 +189,12 @@ class Service:
         return {"records": list(records), "signature": str(self._signature(counts))}
 
     def _notes(self, *sides: Sequence[Record]) -> dict[str, list[str]]:
-        """Why the sources of records cannot be right; none where they may be, or do not count."""
-        found = (said for records in sides for said in doubts(pairs_of(_texts(records)), self.metric.language))
+        """Sources of records that cannot be right, where they count, and records that are no translation."""
+        found = [said for records in sides for said in doubts(pairs_of(_texts(records)), self.metric.language)]
+        for one in chain.from_iterable(sides):
+            sources = () if one.text.source is None else (one.text.source.text,)
+            if (why := kind_of(one.text.text, sources)) is not None:
+                found.append(f"record {text_of_id(one.id)} looks like no translation ({why})")
         return {"notes": list(dict.fromkeys(found))}
 
     def _signature(self, counts: Counts, *, context: str | None = None, seed: int | None = None) -> Signature:

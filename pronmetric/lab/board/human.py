@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,7 +148,7 @@ def agree(boards: Iterable[Figures], human: Human, *, held_out: Iterable[str], s
     kept = set(held_out)
     sets: dict[str, Correlations] = {}
     draws: dict[str, _Draws] = {}
-    for number, board in enumerate(boards):
+    for board in boards:
         people = human.get(board.testset.id, {})
         own = sorted(zip(board.systems, board.groups[ALL].systems, strict=True))
         scores = {name: figures.score for name, figures in own if name in people and figures.score is not None}
@@ -156,8 +157,9 @@ def agree(boards: Iterable[Figures], human: Human, *, held_out: Iterable[str], s
         others = {name: people[name] for name in scores}
         sets[board.testset.id] = correlation.correlate(scores, others, seed=seed)
         x, y = list(scores.values()), list(others.values())
+        own_seed = [seed, crc32(board.testset.id.encode())]  # each test set draws for itself, in any order of them
         draws[board.testset.id] = {
-            name: correlation.draw_figure(x, y, figure, seed=[seed, number]) for name, (_, figure) in FIGURES.items()
+            name: correlation.draw_figure(x, y, figure, seed=own_seed) for name, (_, figure) in FIGURES.items()
         }
     return Agreement(sets, _mean(sets, draws), _mean({name: sets[name] for name in sets if name in kept}, draws))
 

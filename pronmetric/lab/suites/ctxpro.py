@@ -224,7 +224,8 @@ def subsampled_wins(
 ) -> dict[str, float]:
     """For each system but the first, ctxpro's p: 1 - the share of subsamples in which it is strictly better.
 
-    A subsample has `size` items drawn without replacement; ties count against the system.
+    A subsample has `size` items drawn without replacement; ties count against the system. The order of items and of the
+    other systems changes nothing.
 
     Raises:
         PronmetricError: there are fewer items than `size`.
@@ -233,9 +234,12 @@ def subsampled_wins(
     right = np.array([[one.right for one in systems[name]] for name in systems], dtype=np.int64)
     if size > right.shape[1]:
         raise PronmetricError(f"expected a subsample of at most {right.shape[1]} items, got {size}")
-    rng = np.random.default_rng(seed)
-    sums = np.stack([right[:, rng.permutation(right.shape[1])[:size]].sum(axis=1) for _ in range(draws)])
-    return {name: float(1 - (sums[:, k] > sums[:, 0]).mean()) for k, name in enumerate(others, start=1)}
+    found = {}
+    for name, own in zip(others, right[1:], strict=True):
+        rng, gains = np.random.default_rng(seed), np.sort(own - right[0])
+        wins = sum(gains[rng.permutation(len(gains))[:size]].sum() > 0 for _ in range(draws))
+        found[name] = float(1 - wins / draws)
+    return found
 
 
 def format_wins(wins: Mapping[str, float], *, size: int, first: str) -> str:

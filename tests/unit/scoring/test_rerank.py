@@ -45,7 +45,7 @@ def test_the_margin_must_be_passed() -> None:
 def test_a_given_score_is_weighed_against_the_pronouns() -> None:
     scores, given = [0.5, 1.0, None], [-1.0, -3.0, -0.5]
     found = Weighting(weight=0.5).choose(scores, given)
-    assert found == choice.Choice(2, (0.5, 1.0, None), (0.0, 0.5 * 0.5 - 0.5 * 2, 0.5 * 0.5))
+    assert found == choice.Choice(2, (0.5, 1.0, None), (0.0, 0.5 * 0.5 - 0.5 * 2, 0.5 * 0.5), (None,) * 3)
     assert Weighting(weight=1.0).choose(scores, given).chosen == 1
     assert Weighting(weight=0.0).choose(scores, given).chosen == 2
     assert Weighting(weight=0.9).choose([0.5, 1.0, 0.5], given).chosen == 1  # 0.45 - 0.2 against 0.05
@@ -128,3 +128,20 @@ def test_given_contexts_need_one_pass() -> None:
 
 def test_no_lines() -> None:
     assert list(rerank([], Scorer(), weighting=Weighting())) == []
+
+
+def test_a_candidate_that_is_no_translation_is_chosen_only_where_all_are() -> None:
+    weighting = choice.Weighting()
+    why = ["refusal", None, None]
+    assert weighting.choose([0.99, 0.2, 0.5], None, why).chosen == 2
+    assert weighting.choose([0.99, 0.5, 0.5], None, why).chosen == 1, "the first of the others stands in for the first"
+    assert weighting.choose([0.2, 0.5, 0.99], None, [None, None, "refusal"]).chosen == 1
+    assert weighting.choose([0.2, 0.9], None, ["refusal", "comment"]).chosen == 1
+    assert choice.Weighting(weight=0.5).choose([0.9, 0.9, None], [9.0, 1.0, 2.0], why).gains == (4.0, 0.0, 0.5)
+    assert weighting.preferences(["No.", "He left.", "She left."], [0.99, 0.2, 0.5], None, why) == [
+        choice.Preference("She left.", "He left.", 0.3)
+    ]
+    (one,) = choice.rerank_by_agreement(
+        [["As an AI language model, I see that she left.", "She left.", "He left."]], weighting=weighting
+    )
+    assert one.chosen == 1 and one.no_translation == ("refusal", None, None)

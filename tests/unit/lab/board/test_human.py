@@ -83,6 +83,18 @@ def test_correlations_of_each_test_set_and_their_mean() -> None:
     assert (low, high) == (None, None)  # the two test sets are opposite in each draw
 
 
+def test_the_mean_over_test_sets_does_not_depend_on_their_order() -> None:
+    names = list(SCORES)
+    other = dict(zip([names[1], names[0], *names[2:]], SCORES.values(), strict=True))
+    boards = [board("one", SCORES), board("two", other)]
+    people = dict.fromkeys(("one.liv-en", "two.liv-en"), SCORES | {names[-1]: 0.5})
+    found = human.agree(boards, people, held_out=[], seed=SEED).mean
+    again = human.agree(boards[::-1], people, held_out=[], seed=SEED).mean
+    assert found["pearson"].low is not None
+    for name, one in found.items():
+        assert (one.value, one.low, one.high) == pytest.approx((again[name].value, again[name].low, again[name].high))
+
+
 def test_equal_human_scores_have_no_correlation_and_few_systems_no_interval() -> None:
     few = dict(list(SCORES.items())[:3])
     people = {"one.liv-en": dict.fromkeys(SCORES, 1.0), "two.liv-en": few}

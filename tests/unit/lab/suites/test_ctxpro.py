@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pronmetric.errors import InputError, MissingExtra, PronmetricError
@@ -169,3 +171,15 @@ def test_subsampled_wins_count_ties_against_a_system() -> None:
     assert ctxpro.subsampled_wins(systems, size=3, seed=0) == {"b": 0.0, "c": 1.0}
     with pytest.raises(PronmetricError, match="expected a subsample of at most 6 items, got 7"):
         ctxpro.subsampled_wins(systems, size=7, seed=0)
+
+
+def test_subsampled_wins_do_not_depend_on_the_order_of_items_nor_of_the_other_systems() -> None:
+    rng = np.random.default_rng(3)
+    right = {name: rng.random(40) < share for name, share in (("a", 0.5), ("b", 0.55), ("c", 0.6))}
+
+    def wins(items: Sequence[int], names: str) -> dict[str, float]:
+        systems = {name: [Verdict(str(k), bool(right[name][i]), {}, "") for k, i in enumerate(items)] for name in names}
+        return ctxpro.subsampled_wins(systems, size=10, draws=200, seed=1)
+
+    first = wins(range(40), "abc")
+    assert 0 < first["c"] < 1 and wins(rng.permutation(40).tolist(), "acb") == first
