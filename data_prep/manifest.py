@@ -43,6 +43,7 @@ _IMPORTED = (
     "alignment",
     "data/arrow.py",
     "errors.py",
+    "installation.py",
     "output",
     "pronouns",
     "schema.py",

@@ -62,7 +62,9 @@ def test_the_contracts_name_only_what_exists() -> None:
 
 
 # What design.md lets the preparation import, and the rooms without torch.
-PREPARATION_IMPORTS = set("alignment data.arrow pronouns text output settings schema errors version".split())
+PREPARATION_IMPORTS = set(
+    "alignment data.arrow pronouns text output settings schema errors installation version".split()
+)
 TORCHLESS = (
     "alignment bulk checkpoint.config checkpoint.locate checkpoint.model_config eval lab.baselines lab.board lab.human "
     "lab.study lab.suites output pronouns report results serve.connections serve.requests settings text"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -26,7 +27,10 @@ def instructions(path: Path) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("path", [ROOT / "Dockerfile", SPACE / "Dockerfile"])
 def test_the_container_starts_the_server_on_the_port_that_it_names(path: Path) -> None:
     found = dict(instructions(path))
-    program, verb, *flags = json.loads(found["ENTRYPOINT"])
+    words = json.loads(found["ENTRYPOINT"])
+    if words[:2] == ["sh", "-c"]:
+        words = shlex.split(words[2].removeprefix("exec "))
+    program, verb, *flags = words
     assert (program, verb) == ("pronmetric", "serve")
     given = VERB.parser().parse_args(flags)
     assert given.host == "0.0.0.0" and str(given.port) == found["EXPOSE"] and found["USER"] == "pronmetric"

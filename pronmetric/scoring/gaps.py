@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pronmetric.checkpoint.model_config import Calibration
-from pronmetric.data.collate import Encoded
 from pronmetric.eval.calibration import Platt
 from pronmetric.scoring.score import LISTED, Gap, SegmentScore
 from pronmetric.text.words import Word
@@ -43,12 +42,11 @@ class GapReader:
         self._places, self._forms = np.array(kept), [forms[number] for number in kept]
         self._platt = Platt(calibration.scale, calibration.bias)
 
-    def read(self, rows: Sequence[tuple[Encoded, np.ndarray]]) -> MissingPronouns:
-        """The gaps of a text, from its rows and the outputs of the head at their words (words, 1 + forms)."""
-        known = [(row.gaps, outputs[row.gap_word]) for row, outputs in rows if row.gaps is not None]
-        words = np.concatenate([np.zeros(0, np.int64), *(numbers for numbers, _ in known)])
+    def read(self, rows: Sequence[tuple[np.ndarray, np.ndarray]]) -> MissingPronouns:
+        """The gaps of a text, from the words after them (gaps,) and the outputs there (gaps, 1 + forms) in its rows."""
+        words = np.concatenate([np.zeros(0, np.int64), *(numbers for numbers, _ in rows)])
         if not len(words):
             return MissingPronouns(words, np.zeros(0), ())
-        outputs = np.concatenate([each for _, each in known])
+        outputs = np.concatenate([each for _, each in rows])
         likeliest = outputs[:, 1 + self._places].argmax(1).tolist()
         return MissingPronouns(words, self._platt(outputs[:, 0]), [self._forms[k] for k in likeliest])

@@ -317,15 +317,15 @@ class Inference:
         heads = 1 if self.replicas[0].pair_head is None else 2
         raw = np.zeros((heads, len(examples), sizes.max(initial=0)), dtype=np.float32)
         kept = [row for row in rows if len(row.pronouns) or self._finds_missing(row)]
-        of_gaps: list[list[tuple[Encoded, np.ndarray]]] = [[] for _ in examples]
+        of_gaps: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in examples]
         batches = list(cut_batches(kept, pieces=batch_size * BATCH_PIECES, by_length=by_length))
         pieces, done = sum(len(row.ids) for row in kept), 0
         looks: list[list[int | None]] = [[None] * len(example.spans) for example in examples]
         computed = self.map(batches, partial(_scores, attention=attended))
         for batch, (out, weights, gaps) in zip(batches, computed, strict=True):
             for k, row in enumerate(batch):
-                if gaps is not None and self._finds_missing(row):
-                    of_gaps[row.example].append((row, gaps[k]))
+                if gaps is not None and row.gaps is not None and self._finds_missing(row):
+                    of_gaps[row.example].append((row.gaps, gaps[k, row.gap_word]))
                 raw[:, row.example, row.pronouns] = out[:, k, : len(row.pronouns)]
                 if weights is not None and row.source is None:
                     starts = self._word_starts(examples[row.example])
@@ -503,7 +503,7 @@ class _Reader:
         counts.source_cut += sum(row.unread > 0 for row in _first_rows(rows))
         logits = [np.zeros(len(example.spans), np.float32) for example in examples]
         words = [[NOWHERE] * len(example.spans) for example in examples]
-        gaps: list[list[tuple[Encoded, np.ndarray]]] = [[] for _ in examples]
+        gaps: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in examples]
         kept = rows if self.finds_missing else [row for row in rows if len(row.pronouns)]
         batches = list(cut_batches(kept, pieces=batch_size * BATCH_PIECES))
         computed = self._inference.map(batches, _read_rows)
@@ -512,8 +512,8 @@ class _Reader:
                 logits[row.example][row.pronouns] = scores[number, : len(row.pronouns)]
                 for k, look in zip(row.pronouns.tolist(), weights[number], strict=False):  # the rest is padding
                     words[row.example][k] = _attended(look, row, examples[row.example])
-                if missing is not None:
-                    gaps[row.example].append((row, missing[number]))
+                if missing is not None and row.gaps is not None:
+                    gaps[row.example].append((row.gaps, missing[number, row.gap_word]))
         missing_of = [None if self._gaps is None else self._gaps.read(each) for each in gaps]
         return (_Reading(each, tuple(its), of) for each, its, of in zip(logits, words, missing_of, strict=True))
 

@@ -47,6 +47,7 @@ class DetectionTraining:
     def __init__(self, settings: Train, *, required_sources: Collection[str], overrides: Sequence[str] | None) -> None:
         self.settings, self.overrides, self.required_sources = settings, overrides, required_sources
         self.folder = Folder.of(Path(settings.data.folder))
+        self.rate = natural_rate(self.folder.manifest)
         check_language(settings, self.folder.prepared.language)
         self._first: Fit | None = None
         self._mix: dict[str, dict[str, float]] = {}
@@ -102,8 +103,7 @@ class DetectionTraining:
     def export(self, best: Fitted) -> Result:
         """See `Kind`."""
         settings, folder, out = self.settings, self.folder, Path(self.settings.out) / EXPORT
-        rate = natural_rate(folder.manifest)
-        calibration, choice = _calibrate(self.model.scorer.to(best.device), self.data, rate=rate)
+        calibration, choice = _calibrate(self.model.scorer.to(best.device), self.data, rate=self.rate)
         if settings.optim.frozen_head:
             calibration = self.model.calibration
         self.model.scorer.encoder = self.model.start.encoder

@@ -19,7 +19,7 @@ ENDS = st.sampled_from(
 )
 TEXTS = st.builds("{} {}".format, SUBJECTS, ENDS)
 RECORDS = st.lists(
-    st.builds(lambda text, context: {"text": text, "context": context}, TEXTS, st.lists(TEXTS, max_size=3)),
+    st.builds(lambda text, context: {"text": text, "context": context}, TEXTS, st.lists(TEXTS, max_size=2)),
     min_size=1,
     max_size=6,
 )  # fmt: skip

@@ -179,7 +179,7 @@ def test_a_corpus_without_items_is_an_error(tmp_path: Path, capsys: pytest.Captu
         (tmp_path / name).write_text(text, encoding="utf-8")
     files = ["--source", str(tmp_path / "en"), "--target", str(tmp_path / "de"), "-o", str(tmp_path / "suite.json")]
     assert main(["suite", "build", "contrastive", "--target-language", "de", *files]) == 1
-    assert "the corpus has no item (no pronoun of the rules)" in capsys.readouterr().err
+    assert "no item is left (no candidate)" in capsys.readouterr().err
     assert not (tmp_path / "suite.json").exists()
 
 

@@ -49,6 +49,7 @@ class ReaderTraining:
         self.settings, self.overrides, self.required_sources = settings, overrides, required_sources
         self.options, self.checkpoint = settings.source, Path(settings.source.model)
         self.folder = Folder.of(Path(settings.data.folder))
+        self.rate = natural_rate(self.folder.manifest)
         prepared = self.folder.prepared
         check_language(settings, prepared.language)
         self.gaps = gap_head(self.options, [prepared], dropout=settings.pronoun_head.dropout)
@@ -86,7 +87,7 @@ class ReaderTraining:
             data.development,
             self.folder.path,
             languages=data.languages,
-            rate=natural_rate(self.folder.manifest),
+            rate=self.rate,
             pairs=settings.data.choose,
             dtype=DTYPE[settings.trainer.precision],
             progress=settings.trainer.progress,
