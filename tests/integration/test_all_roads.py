@@ -19,7 +19,6 @@ import pytest
 
 from pronmetric import Prediction, PronounMetric, in_context
 from pronmetric.cli.main import main
-from pronmetric.output.tsv import DIGITS
 from pronmetric.serve.interface import Asked
 from pronmetric.serve.service import Service
 from pronmetric.text.context import GIVEN
@@ -189,20 +188,13 @@ def test_check_and_report(road: Road, capsys: pytest.CaptureFixture[str]) -> Non
     total = system["errors_per_100_pronouns"]["value"] * system["pronouns"] / 100
     assert errors is not None and float(errors[1]) == pytest.approx(total, abs=0.006)
 
-    assert main(["report", "r.json", "-o", "r.tsv", "--show", "pronouns"]) == 0
-    with Path("r.tsv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
-    pronouns = [p for one in whole["segments"] for p in one["pronouns"]]
-    assert [row["pronoun"] for row in rows] == [p["text"] for p in pronouns]
-    assert [float(row["probability"]) for row in rows] == pytest.approx(
-        [p["probability"] for p in pronouns], abs=10.0**-DIGITS
-    )
     assert main(["report", "r.json", "-o", "r.html", "--no-model"]) == 0
     page = Path("r.html").read_text(encoding="utf-8")
     embedded = re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)
     assert embedded is not None
     outputs = {segment[0]: segment[4][0] for segment in json.loads(embedded[1])["segments"]}
-    for number, one in enumerate(whole["segments"], start=1):
+    assert len(outputs) > 10
+    for number, one in enumerate(whole["segments"]):
         if number in outputs:
             shown = [p[1] for p in outputs[number][3]]
             assert outputs[number][2] == (one["score"] and pytest.approx(one["score"], abs=1e-4))
@@ -212,9 +204,11 @@ def test_check_and_report(road: Road, capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize("by", ["score", "errors", "preference"])
 def test_evaluate(road: Road, by: str) -> None:
     segments = road.result("-t", "mt.txt", "-r", "ref.txt", "--docids", "doc.txt", *road.source)["segments"]
-    pairs = []
+    pairs: list[dict[str, Any]] = []
     for record in road.records():
-        before = {key: record[key] for key in ("id", "doc", "context", "source", "source_context") if key in record}
+        before: dict[str, Any] = {
+            key: record[key] for key in ("id", "doc", "context", "source", "source_context") if key in record
+        }
         text = record["text"]
         pairs.append({**before, "text_a": text, "text_b": f"{text} She left.", "better": "A"})
     jsonl(Path("pairs.jsonl"), pairs)
