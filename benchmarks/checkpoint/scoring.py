@@ -23,6 +23,7 @@ from pronmetric.eval.resampling import shuffle_contexts as shuffle_contexts
 from pronmetric.pronouns.finder import THIRD_PERSON as THIRD_PERSON
 from pronmetric.report.text import percent as percent
 from pronmetric.report.text import table as table
+from pronmetric.text.context import join
 from pronmetric.text.strict_json import plain as plain
 
 COMMON, NONE, SHUFFLED = "common", "none", "shuffled"
@@ -180,7 +181,9 @@ def load(options: argparse.Namespace) -> Counting:
     scorer = Counting(lambda records: [], "")
 
     def score(records: Sequence[Record]) -> Sequence[Result]:
-        out = metric.predict(records, batch_size=options.batch_size, progress=True)
+        # one text: contexts of more sentences than the checkpoint was trained with are read whole
+        given = [{**record, "context": [join(record["context"])]} for record in records]
+        out = metric.predict(given, batch_size=options.batch_size, progress=True)
         scorer.signature = str(out.signature if by == SCORE else out.signature.plus(by=by))
         return [
             Result(

@@ -30,6 +30,7 @@ from pronmetric.cli.main import main as pronmetric
 from pronmetric.data.collate import Encoded, Example
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns import finder
+from pronmetric.text.context import join
 
 _SIZE = 1024
 _GEMMS = 200
@@ -57,7 +58,7 @@ def encoder_flops(config: Mapping[str, Any], rows: list[Encoded]) -> float:
 
 def encode(metric: PronounMetric, outputs: corpora.Outputs) -> list[Encoded]:
     """The rows of the distinct (context, text) with a pronoun."""
-    distinct = {(str(r["context"][0]), str(r["text"])) for name in outputs.systems for r in outputs.records(name)}
+    distinct = {(join(r["context"]), str(r["text"])) for name in outputs.systems for r in outputs.records(name)}
     examples = [Example(c, t, [(p.start, p.end) for p in finder.find(t)]) for c, t in sorted(distinct)]
     return metric.inference.collator.encode([example for example in examples if example.spans])
 

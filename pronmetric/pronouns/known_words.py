@@ -38,7 +38,7 @@ FEWEST, MANY, ENOUGH = 20, 200, 20_000
 """Words: fewer are not judged; enough to judge without a rival; those that are read of a file."""
 LEAST = 0.15  # between the 1 % quantiles: 24 % of six English lines, 16 % of six lines in another language
 MOST_ENGLISH = 0.30  # in other languages at most 16 % of six lines
-_FOREIGN, _FEWEST_FOREIGN, _RATIO = 0.05, 3, 3.0  # names have words like "la" and "al"
+_FOREIGN, _FEWEST_FOREIGN, _RATIO = 0.05, 4, 3.0  # names have words like "la", "al" and "jo"
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[a-z\u00c0-\u024f\u1e00-\u1eff]")
 

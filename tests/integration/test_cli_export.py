@@ -42,9 +42,10 @@ def test_fewer_bits_keep_everything_but_the_weights(
     assert after.settings == before.settings and after.hash != before.hash
     record = {"bits": 7, "weights": before.hash, "calibrated": False}
     assert after.config["training"]["rounded"] == record
-    assert {k: v for k, v in after.config.items() if k != "training"} == {
-        k: v for k, v in before.config.items() if k != "training"
+    assert {k: v for k, v in after.config.items() if k not in ("training", "weights")} == {
+        k: v for k, v in before.config.items() if k not in ("training", "weights")
     }
+    assert after.config["weights"] == after.hash
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert card.startswith("---\nlicense: a\n---\n\n# A title\n\n> Weights") and card.endswith("\n\nIts text.\n")
     assert f"`{after.hash}`: those of `{before.hash}`" in card

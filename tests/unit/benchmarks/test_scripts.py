@@ -32,7 +32,7 @@ TESTED = {  # scripts, each by a test of this file or, `card`, of test_card.py
     "checkpoint": {
         "antecedents", "bias", "calibration", "card", "confusions", "context_gain", "fidelity", "gap", "gender",
         "missing", "pair_accuracy", "paper_tables", "people", "reference_free", "short_sources", "source_reader",
-        "study", "system_level", "talk", "target_languages",
+        "study", "system_level", "talk", "target_languages", "translation_models",
     },
     "cost": {
         "board", "bulk", "faults", "fuzz", "performance", "precision", "report", "scoring_speed", "serve_load",
@@ -149,6 +149,14 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
         return capsys.readouterr().out
 
     return call
+
+
+def test_the_translation_models_are_trained_and_scored(run: Run, tmp_path: Path) -> None:
+    small = ["--language", "easy", "--documents", 8, "--seeds", 1, "--overrides", "trainer.max_epochs=1"]
+    out = run("checkpoint.translation_models", "--work", tmp_path, "--systems", "none", *small)
+    (row,) = [line for line in out.splitlines() if line.startswith("| none |")]
+    assert all(0 <= float(cell) <= 100 for cell in row.strip("| ").split(" | ")[1:-1])
+    assert "Not run yet: concat21" in out
 
 
 def test_each_script_is_run_here(root: Path) -> None:
