@@ -182,7 +182,10 @@ def load(options: argparse.Namespace) -> Counting:
 
     def score(records: Sequence[Record]) -> Sequence[Result]:
         # one text: contexts of more sentences than the checkpoint was trained with are read whole
-        given = [{**record, "context": [join(record["context"])]} for record in records]
+        given = [
+            record if "context_speakers" in record else {**record, "context": [join(record["context"])]}
+            for record in records
+        ]
         out = metric.predict(given, batch_size=options.batch_size, progress=True)
         scorer.signature = str(out.signature if by == SCORE else out.signature.plus(by=by))
         return [
