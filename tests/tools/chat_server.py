@@ -68,7 +68,7 @@ VLLM = {
     "usage": {"prompt_tokens": 120, "total_tokens": 123, "completion_tokens": 3, "prompt_tokens_details": None},
     "prompt_logprobs": None,
 }
-"""An answer of vLLM's server, as its documentation and source describe it."""
+"""An answer of vLLM's server, written by hand and not recorded."""
 LLAMA_CPP = {
     "choices": [{"finish_reason": "stop", "index": 0, "message": {"role": "assistant", "content": ""}}],
     "created": 1790000000,
@@ -79,7 +79,7 @@ LLAMA_CPP = {
     "id": "chatcmpl-Zq1",
     "timings": {"prompt_n": 120, "prompt_ms": 80.1, "predicted_n": 3, "predicted_ms": 40.2},
 }
-"""An answer of llama.cpp's server, as its documentation and source describe it."""
+"""An answer of llama.cpp's server, written by hand and not recorded."""
 
 
 def filled(answer: dict[str, Any], text: str) -> tuple[int, Any]:
