@@ -10,7 +10,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pronmetric.alignment.parallel import pairs_of
 from pronmetric.cli import flags, output, suite_build
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.parser import (
@@ -27,7 +26,7 @@ from pronmetric.cli.parser import (
     unset,
     whole,
 )
-from pronmetric.cli.run import ScoringRun, load_language_model, note_sources
+from pronmetric.cli.run import ScoringRun, load_language_model
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.installation import pip_install
@@ -53,7 +52,6 @@ from pronmetric.lab.suites.contrastive import (
 from pronmetric.lab.suites.export import MANY, MODES, NONE, Concatenation
 from pronmetric.lab.suites.overview import Metric
 from pronmetric.output import targets
-from pronmetric.pronouns.known_words import check_texts
 from pronmetric.text.strict_json import plain
 
 if TYPE_CHECKING:
@@ -395,8 +393,8 @@ def _judge_by_model(task: ScoreFlags, note: output.Notes) -> tuple[Judged, str]:
 def _by_pronmetric(task: ScoreFlags, note: output.Notes) -> tuple[Sequence[Item], list[float], str]:
     """The items that the model judges, the mean probability of each candidate's pronouns, and what scored."""
     read = task.suite.read(task.set, Reading(task.documents, task.context))
-    scoring, about = ScoringRun(task.model, task.out, note), task.suite.ABOUT
-    code = scoring.metric.language.code
+    run, about = ScoringRun(task.model, task.out, note, strict=task.strict), task.suite.ABOUT
+    code = run.metric.language.code
     items = _choose_items(read, replace(about, targets=()), code, task.set, note)
     if not items:
         raise PronmetricError(f"{task.set}: no item is in {code} and of pronouns; give a model of the set's language")
@@ -408,12 +406,12 @@ def _by_pronmetric(task: ScoreFlags, note: output.Notes) -> tuple[Sequence[Item]
     if not items[0].language and about.targets and code not in about.targets:
         named = ", ".join(about.targets)
         note(f"the published candidates of {about.name} are in {named}; the model scores {code}")
-    values = _score_pronouns(scoring, items, task.set, task.model, note, strict=task.strict)
-    note.lengths(scoring.counts)
+    values = _score_pronouns(run, items, task.set)
+    note.lengths(run.counts)
     if task.save_scores is not None:
         with targets.AtomicFile(task.save_scores) as file:
             file.writelines(f"{value}\n" for value in values)
-    signature = scoring.sign("common" if task.context else "none", size=task.context or None)
+    signature = run.sign("common" if task.context else "none", size=task.context or None)
     return items, values, f"pronmetric, {task.context} sentences of context, {signature}"
 
 
@@ -425,26 +423,23 @@ def _choose_items(items: Sequence[Item], about: About, code: str, file: str, not
     return kept
 
 
-def _score_pronouns(
-    scoring: ScoringRun, items: Sequence[Item], file: str, model: ModelFlags, note: output.Notes, *, strict: bool
-) -> list[float]:
+def _score_pronouns(run: ScoringRun, items: Sequence[Item], file: str) -> list[float]:
     """The mean probability of each candidate's pronouns; a candidate without one loses.
 
     Raises:
         PronmetricError: no candidate has a pronoun.
     """
     texts = texts_of(items)
-    check_texts({file: (text.text for text in texts)}, scoring.metric.language, note, strict=strict)
     first = texts_of([replace(item, candidates=item.candidates[:1]) for item in items])
-    note_sources(file, pairs_of(first), model, note, strict=strict)
-    with scoring.progress(len(texts)):
-        scores = [segment.score for segment in scoring.stream(texts)]
+    run.check_texts(file, texts, sources=first)
+    with run.progress(len(texts)):
+        scores = [segment.score for segment in run.stream(texts)]
     without = sum(score is None for score in scores)
     if without == len(scores):
         message = "no candidate has a pronoun that the model knows; the targets must be in its language"
         raise PronmetricError(f"{file}: {message}")
     if without:
-        note(f"{file}: {without} of {len(scores)} candidates have no pronoun: they lose against any other")
+        run.note(f"{file}: {without} of {len(scores)} candidates have no pronoun: they lose against any other")
     return [-math.inf if score is None else score for score in scores]
 
 
@@ -529,15 +524,15 @@ def _score_all(task: ScoreFlags) -> None:
     note = out.notes()
     items = [one.suite.read(one.path, Reading(one.documents, context)) for one in sets]
     metrics: dict[str, Metric] = {}
-    scoring = None if model.model is None else ScoringRun(model, out, note)
-    if scoring is not None:
-        metrics[scoring.metric.name] = partial(_score_pronouns, scoring, model=model, note=note, strict=task.strict)
+    run = None if model.model is None else ScoringRun(model, out, note, strict=task.strict)
+    if run is not None:
+        metrics[run.metric.name] = partial(_score_pronouns, run)
     metrics |= _baselines(baselines, model, note)
-    if scoring is None:
+    if run is None:
         note.begin()
     judged = []
     for one, read in zip(sets, items, strict=True):
-        code = None if scoring is None else scoring.metric.language.code
+        code = None if run is None else run.language.code
         kept = read if code is None else _choose_items(read, one.suite.ABOUT, code, one.path, note)
         if kept:
             by_metric = {name: overview.judge(one, kept, metric) for name, metric in metrics.items()}
@@ -545,9 +540,9 @@ def _score_all(task: ScoreFlags) -> None:
     if not judged:
         raise PronmetricError(f"{file}: the model judges no item of these sets; give sets in its language")
     signature = None
-    if scoring is not None:
-        signature = scoring.sign("common" if context else "none", size=context or None)
-        scoring.finish()
+    if run is not None:
+        signature = run.sign("common" if context else "none", size=context or None)
+        run.finish()
     output.write_json(out.to_json, overview.to_record(judged, {"context": context, "signature": signature}))
     print(overview.format_overview(judged))
 
