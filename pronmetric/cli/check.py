@@ -163,8 +163,8 @@ def _check(task: CheckFlags, run: CorpusRun) -> int:
         for number, scored in enumerate(score_sides(run.corpus, run.kind, size=run.size, stream=run.stream)):
             gate.add(number, *scored)
     verdict = gate.verdict(seed=task.seed)
-    drawn = {"seed": task.seed, "by": task.by, "margin": f"{task.limits.margin:g}"} if compared else {}
-    signature = run.sign_texts(**drawn)
+    by = {"by": task.by, "margin": f"{task.limits.margin:g}"} if compared else {}
+    signature = run.sign_texts(seed=task.seed if compared else None, **by)
     names = gate_text.Names(systems[0], task.baseline, task.by)
     if task.junit is not None:
         with targets.AtomicFile(task.junit) as file:
