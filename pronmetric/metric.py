@@ -29,6 +29,7 @@ from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.config import PAIR_HEAD, context_limit, has_pair_head, trained_in_context, unscored_note
 from pronmetric.checkpoint.description import Description
 from pronmetric.checkpoint.files import Checkpoint
+from pronmetric.copies import load_again
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.prediction import Comparison, Prediction
@@ -148,7 +149,7 @@ class PronounMetric:
         arguments = {"precision": self.precision, "gpus": self._gpus, "source_lang": source}
         arguments |= {"no_source": self.description.no_source}
         folder, code = str(self.folder.resolve()), self.language.code
-        return _load_again, (type(self), self.name, folder, code, self._identity, arguments)
+        return load_again, (type(self), self.name, folder, code, self._identity, arguments)
 
     @property
     def _identity(self) -> tuple[str, ...]:
@@ -390,14 +391,9 @@ class PronounMetric:
         with self._streaming(corpus.segments * texts_per_row(corpus, kind), counts, batch_size, progress) as stream:
             rows = score_rows(corpus, kind, size=self.context_size, stream=stream)
             scored = list(rows if self.source is not None else count_by_reference(rows, self.language))
-        segments = tuple(average(*one.segments[0]) for one in scored)
-        docs = tuple(one.row.doc for one in scored)
-        texts = tuple(Text(one.contexts[0][0], one.row.texts[0], one.row.evidence, one.row.speaker) for one in scored)
-        system = tally_segments(segments, docs).score()
-        warn_of_no_translations({corpus.systems[0]: system}, "line")
-        signature = self._corpus_signature(corpus, kind, counts)
-        places = tuple(one.row.places[0] for one in scored if one.row.places)
-        return Prediction(segments, system, counts, signature, texts, docs, corpus.systems[0], places)
+        found = Prediction.of_rows(scored, corpus.systems[0], counts, self._corpus_signature(corpus, kind, counts))
+        warn_of_no_translations({found.name: found.system}, "line")
+        return found
 
     def _check_corpus(self, corpus: Corpus, context: str | None, otherwise: str, source: str | Path) -> str:
         """The kind of context of a corpus, as `context_of`; lines that cannot belong together are warnings."""
@@ -522,12 +518,9 @@ class PronounMetric:
         signature = self._corpus_signature(corpus, kind, counts, seed=seed).plus(
             by=compared.by, tie=f"{compared.tie:g}"
         )
-        outcome, names = compared.outcome(seed=seed), (corpus.systems[0], corpus.systems[1])
-        warn_of_no_translations({names[0]: outcome.a, names[1]: outcome.b}, "line")
-        texts = tuple((row.texts[0], row.texts[1]) for row in rows)
-        places = tuple((row.places[0], row.places[1]) for row in rows if row.places)
-        docs = tuple(row.doc for row in rows)
-        return Comparison(tuple(decisions), outcome, counts, signature, texts, docs, names, places)
+        outcome, (first, second) = compared.outcome(seed=seed), corpus.systems
+        warn_of_no_translations({first: outcome.a, second: outcome.b}, "line")
+        return Comparison.of_rows(rows, decisions, outcome, counts, signature, names=(first, second))
 
     def _comparison(self, by: str | None, tie: float | Literal["auto"], *, sourced: bool) -> PairwiseComparison:
         """A comparison without segments yet; arguments as for `compare`; sourced: the texts have sources."""
@@ -665,26 +658,3 @@ class PronounMetric:
         finished since the last call.
         """
         return self.inference.attention(texts, batch_size=batch_size_of(batch_size), advance=advance)
-
-
-def _load_again(
-    cls: type[PronounMetric],
-    name: str,
-    folder: str,
-    lang: str,
-    identity: tuple[str, ...],
-    arguments: Mapping[str, Any],
-) -> PronounMetric:
-    """A copy of a metric: its checkpoint at its place or, on another machine, by its name.
-
-    Raises:
-        PronmetricError: the checkpoint is missing, or another one is there now.
-    """
-    place = locate.Location(name, Path(folder)) if Path(folder).is_dir() else locate.locate(name)
-    made = cls(files.load(place.folder, trainable=False, lang=lang), place, **arguments)
-    if made._identity != identity:
-        raise PronmetricError(
-            f"a copy of a metric loads its checkpoint again, but {place.folder} has changed: expected "
-            f"{' '.join(identity)}, got {' '.join(made._identity)}; load the metric again"
-        )
-    return made

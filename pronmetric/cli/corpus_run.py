@@ -15,10 +15,11 @@ from pronmetric.cli.parser import UsageError
 from pronmetric.cli.run import ScoringRun
 from pronmetric.errors import PronmetricError
 from pronmetric.scoring.comparison import texts_per_row
-from pronmetric.text import records as records_file
 from pronmetric.text.context import COMMON, CROSSED, GIVEN, NONE, RESPECTIVE
-from pronmetric.text.corpus import Corpus, read
-from pronmetric.text.records import Record
+from pronmetric.text.corpus import Corpus
+from pronmetric.text.corpus import read as read_lines
+from pronmetric.text.records import Record, of_corpus
+from pronmetric.text.records import read as read_records
 
 _CONTEXTS = {
     COMMON: "the {} of the reference",
@@ -67,7 +68,7 @@ class CorpusRun(ScoringRun):
 
     def _read_files(self) -> Corpus:
         texts = self._texts
-        corpus = read(
+        corpus = read_lines(
             texts.translations or (),
             self.note,
             references=texts.references or (),
@@ -127,7 +128,7 @@ class CorpusRun(ScoringRun):
 
     def records(self) -> Iterator[Record]:
         """The lines of the first system in their contexts."""
-        return records_file.of_corpus(self.corpus, self.kind, size=self.size)
+        return of_corpus(self.corpus, self.kind, size=self.size)
 
     def scoring(self) -> AbstractContextManager[Self]:
         """Show the progress over all texts in all their contexts."""
@@ -155,7 +156,7 @@ class RecordsRun(ScoringRun):
         # None: the checkpoint reads sources, and texts that have one are scored with it
         with_source = True if model.source_lang is not None else None if self.checkpoint.reads_source else False
         limit = context_limit(self.checkpoint.config)
-        records, self.total = records_file.read(name, with_source=with_source, context_size=limit)
+        records, self.total = read_records(name, with_source=with_source, context_size=limit)
         given = {"strict": texts.strict, "sources": not model.no_source}
         self._records = check_records(records, self.total, name, self.language, self.note, **given)
         self.kind = self.choose_context(texts.context, GIVEN)
