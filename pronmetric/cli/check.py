@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from pronmetric.cli import flags
 from pronmetric.cli.corpus_run import CorpusRun
-from pronmetric.cli.flags import ConfigFlags, ConfiguredCommand, ModelFlags, OutputFlags, TextFlags
+from pronmetric.cli.defaults import ConfigFlags, ConfiguredCommand
+from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.parser import Flags, UsageError, flag, number, part, switch, whole
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.decision import DECISIONS, PREFERENCE, SCORE

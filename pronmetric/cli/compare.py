@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from pronmetric.cli import flags
 from pronmetric.cli.corpus_run import CorpusRun
-from pronmetric.cli.flags import ConfiguredCommand, ScoringFlags
+from pronmetric.cli.defaults import ConfiguredCommand
+from pronmetric.cli.flags import ScoringFlags
 from pronmetric.cli.parser import flag, whole
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.significance import FEWEST, RESAMPLES

@@ -9,7 +9,8 @@ from typing import Any
 
 from pronmetric.cli import flags
 from pronmetric.cli.corpus_run import CorpusRun, RecordsRun
-from pronmetric.cli.flags import ConfiguredCommand, ScoringFlags
+from pronmetric.cli.defaults import ConfiguredCommand
+from pronmetric.cli.flags import ScoringFlags
 from pronmetric.cli.parser import UsageError, flag, number, whole
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.baselines.corpus_scores import SystemBaselines, format_systems, format_units
