@@ -88,9 +88,7 @@ def run_build(task: BuildFlags) -> None:
     run = ScoringRun(task.model, task.out)
     note, target = run.note, run.language.code
     discovered = discovery.discover(task.wmt, years=task.years, pairs=task.pairs, exclude=(), target=target)
-    for skipped in discovered.skipped:
-        note(f"skipped {skipped.id}: {skipped.reason}")
-    testsets = discovery.choose(discovered.testsets, task.testsets)
+    testsets = discovery.choose(discovered.told(note), task.testsets)
     people, told = human.find([Path(folder) for folder in task.human or task.wmt], testsets, target=target)
     for line in told:
         note(line)

@@ -98,15 +98,12 @@ def run_wmt(task: WmtFlags) -> None:
     keep = agreement_filter(task.agreement, min_agreement=task.min_agreement, language=chosen)
     if task.reader is not None and chosen.code != ENGLISH.code:
         raise PronmetricError(f"--source drop is for English targets: leave it out with --target {chosen.code}")
-    discovered = discovery.discover(task.wmt_dir, pairs=task.pairs, exclude=(), target=chosen.code)
     note = output.Notes(quiet=task.quiet)
-    for skipped in discovered.skipped:
-        note(f"skipped {skipped.id}: {skipped.reason}")
+    testsets = discovery.discover(task.wmt_dir, pairs=task.pairs, exclude=(), target=chosen.code).told(note)
     reader = None if task.reader is None else _load_source_reader(task.reader)
     note.begin()
     missing: dict[str, int] = {}
     filters = suite_entries.Filters(keep, reader)
-    testsets = discovered.testsets
     with output.bar(task.quiet, testsets, total=len(testsets), label="build", unit="test sets") as shown:
         errors = list(
             suite_entries.build(
@@ -290,8 +287,7 @@ def run_contrastive(task: ContrastiveFlags) -> None:
         raise PronmetricError(f"no item is left ({_reasons(counts)})")
     if task.balance or task.each is not None:
         items = contrastive.balance(items, each=task.each, seed=task.seed)
-    with targets.AtomicFile(task.output) as file:
-        file.write(strict_json.dump(items, indent=2) + "\n")
+    content = strict_json.dump(items, indent=2)
     note.begin()
     note(f"{len(items)} of {counts['items']} items are written")
     counts.update(f"items {item['ref pronoun'].lower()}" for item in items)
@@ -299,6 +295,7 @@ def run_contrastive(task: ContrastiveFlags) -> None:
     settings = {name: vars(task)[name] for name in ("source_language", "pairs", "context", "balance", "each", "seed")}
     suite_manifest.write(
         task.output,
+        content,
         "contrapro",
         words=words,
         language=task.target_language,
@@ -308,7 +305,6 @@ def run_contrastive(task: ContrastiveFlags) -> None:
         counts=counts,
         note=note,
     )
-    print(table(("", "count"), sorted(counts.items())))
 
 
 def _reasons(counts: Counter[str]) -> str:
@@ -334,9 +330,7 @@ def _by_gender(task: ContrastiveFlags, counts: Counter[str], words: Words, note:
         ]
         if task.wmt_dir is not None:
             found = discovery.discover(task.wmt_dir, pairs=[f"{code}-{ENGLISH.code}"], exclude=())
-            for skipped in found.skipped:
-                note(f"skipped {skipped.id}: {skipped.reason}")
-            rows += [(one.id, corpus.swapped(corpus.read_testset(one))) for one in found.testsets]
+            rows += [(one.id, corpus.swapped(corpus.read_testset(one))) for one in found.told(note)]
         note.begin()
         with output.bar(task.quiet, rows, total=len(rows), label="align", unit="test sets") as shown:
             made += [(name, corpus.from_text(each, source=ENGLISH.code, target=code)) for name, each in shown]
@@ -389,11 +383,9 @@ def _english_corpora(
 def _testsets(
     folders: Sequence[str], pairs: Sequence[str] | None, note: output.Notes, *, quiet: bool
 ) -> Iterator[tuple[str, english.Source, Iterable[corpus.Document]]]:
-    discovered = discovery.discover(folders, pairs=pairs, exclude=())
-    for skipped in discovered.skipped:
-        note(f"skipped {skipped.id}: {skipped.reason}")
-    kept = [one for one in discovered.testsets if one.source in english.languages()]
-    for testset in discovered.testsets:
+    testsets = discovery.discover(folders, pairs=pairs, exclude=()).told(note)
+    kept = [one for one in testsets if one.source in english.languages()]
+    for testset in testsets:
         if testset not in kept:
             note(f"skipped {testset.id}: no rules of source pronouns for {testset.source}")
     note.begin()
@@ -497,11 +489,11 @@ def run_consistency(task: ConsistencyFlags) -> None:
     items = [one.item for one, keep in zip(made, kept, strict=True) if keep]
     if not items:
         raise PronmetricError(f"no item of {task.kind} is left ({_reasons(counts)})")
-    with targets.AtomicFile(task.output) as file:
-        file.write(strict_json.dump(items, indent=2) + "\n")
+    content = strict_json.dump(items, indent=2)
     counts.update(f"items at distance {item['ctx_dist']}" for item in items)
     suite_manifest.write(
         task.output,
+        content,
         "consistency",
         words=words,
         language=task.target_language,
@@ -511,7 +503,6 @@ def run_consistency(task: ConsistencyFlags) -> None:
         counts=counts,
         note=note,
     )
-    print(table(("", "count"), sorted(counts.items())))
 
 
 def _check_files(files: CorpusFlags, people: StudyFlags, to: str, *, also: str | None = None) -> None:
@@ -556,13 +547,13 @@ def run_discourse(task: DiscourseFlags) -> None:
     items = [one.item for one, keep in zip(drawn, kept, strict=True) if keep]
     if not items:
         raise PronmetricError("people found no right version better: no item is left")
-    with targets.AtomicFile(task.output) as file:
-        file.writelines(f"{strict_json.dump(item)}\n" for item in items)
+    content = "\n".join(map(strict_json.dump, items))
     for name, missing in short.items():
         note(f"{name}: {missing} fewer than {task.each}")
     counts.update(f"written, {item['kind']}: {item['class']}" for item in items)
     suite_manifest.write(
         task.output,
+        content,
         "cai-xiong",
         words=words,
         language=discourse.TARGET,
@@ -572,7 +563,6 @@ def run_discourse(task: DiscourseFlags) -> None:
         counts=counts,
         note=note,
     )
-    print(table(("", "count"), sorted(counts.items())))
 
 
 COUNTS = """Count what the pronouns of a source language are aligned to in a parallel corpus, as Table 2 of
