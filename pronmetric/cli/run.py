@@ -154,7 +154,7 @@ class ScoringRun:
     @contextmanager
     def progress(self, total: int | None, *, label: str = "score", unit: str = "texts") -> Iterator[Self]:
         """Show the progress of what is scored inside, on stderr; none with --quiet or --disable_bar."""
-        assert self.metric is not None  # its notes stand before the bar
+        _ = self.metric  # loaded first: its notes stand before the bar
         with output.bar(self._hidden, total=total, label=label, unit=unit) as self._bar:
             yield self
 
