@@ -160,9 +160,8 @@ def _check(task: CheckFlags, run: CorpusRun) -> int:
         raise PronmetricError(f"expected one translation to check, found the systems {found}: choose with `systems=`")
     run.checkpoint.decision(task.by, sourced=run.corpus.has_source)
     gate = Gate(task.limits, tie=TIE_THRESHOLD, worst=task.worst, baseline=compared)
-    with run.scoring():
-        for number, scored in enumerate(score_sides(run.corpus, run.kind, size=run.size, stream=run.stream)):
-            gate.add(number, *scored)
+    for segment, scored in enumerate(run.rows(score_sides)):
+        gate.add(segment, *scored)
     verdict = gate.verdict(seed=task.seed)
     by = {"by": task.by, "margin": f"{task.limits.margin:g}"} if compared else {}
     signature = run.sign_texts(seed=task.seed if compared else None, **by)

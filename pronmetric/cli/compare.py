@@ -97,9 +97,8 @@ def _compare(task: CompareFlags, run: CorpusRun) -> None:
     threshold = run.checkpoint.tie_threshold(by=by) if isinstance(task.tie, str) else task.tie
     pairs = AllPairs(run.corpus.systems, run.references, tie=threshold, by=by)
     columns = write.comparison_columns(run.references, apart=run.apart, placed=run.corpus.placed)
-    with run.scoring(), Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=columns) as writer:
-        scored = score_pairs(run.corpus, run.kind, size=run.size, stream=run.stream)
-        for number, (row, scores) in enumerate(scored):
+    with Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=columns) as writer:
+        for number, (row, scores) in enumerate(run.rows(score_pairs)):
             decided = list(pairs.add(scores, row.doc))
             write.add_compared(writer, number, row, decided, by=by, apart=run.apart)
             if out.prints_segments:

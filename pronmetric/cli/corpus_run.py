@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Self
+from typing import TypeVar
 
 from pronmetric.alignment.checks import check_corpus, check_records
 from pronmetric.checkpoint.config import context_limit
@@ -21,6 +20,7 @@ from pronmetric.text.corpus import read as read_lines
 from pronmetric.text.records import Record, of_corpus
 from pronmetric.text.records import read as read_records
 
+T = TypeVar("T")
 _CONTEXTS = {
     COMMON: "the {} of the reference",
     RESPECTIVE: "the {} of each output itself",
@@ -130,9 +130,10 @@ class CorpusRun(ScoringRun):
         """The lines of the first system in their contexts."""
         return of_corpus(self.corpus, self.kind, size=self.size)
 
-    def scoring(self) -> AbstractContextManager[Self]:
-        """Show the progress over all texts in all their contexts."""
-        return self.progress(self.corpus.segments * texts_per_row(self.corpus, self.kind))
+    def rows(self, score: Callable[..., Iterator[T]]) -> Iterator[T]:
+        """What `score`, such as `score_rows`, gives for each row of the corpus, with its progress on stderr."""
+        with self.progress(self.corpus.segments * texts_per_row(self.corpus, self.kind)):
+            yield from score(self.corpus, self.kind, size=self.size, stream=self.stream)
 
     def sign_texts(self, *, seed: int | None = None, **further: object) -> str:
         """Set the signature, with the references of a common context and whether lines were segmented anew."""

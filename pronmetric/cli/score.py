@@ -150,9 +150,8 @@ def _score_corpus(task: ScoreFlags, run: CorpusRun) -> None:
     with (
         Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=columns) as writer,
         mqm.writer(out.to_mqm, task.severities) as add_errors,
-        run.scoring(),
     ):
-        rows = score_rows(corpus, run.kind, size=run.size, stream=run.stream)
+        rows = run.rows(score_rows)
         if by_reference:
             rows = count_by_reference(rows, run.language)
         also_rows = repeat((None,) * len(tallies)) if also is None else also.score_corpus(corpus)
