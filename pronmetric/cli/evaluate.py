@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import flags, output
@@ -31,7 +31,6 @@ from pronmetric.output import targets
 from pronmetric.pronouns import languages
 from pronmetric.results import FEW
 from pronmetric.results.write import counts_entry
-from pronmetric.scoring.score import Counts
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, CONTEXT_SIZE, NONE, RESPECTIVE, Text
 from pronmetric.text.strict_json import plain
@@ -182,15 +181,6 @@ class EvaluateFlags(Flags):
             of_model |= {"--context": None}
         if extra := [name for name, value in of_model.items() if value is not None]:
             raise UsageError(f"--scores loads no model; leave out {' and '.join(extra)}")
-
-
-class PronounScores(NamedTuple):
-    """The score of each labelled pronoun; from a model also context, signature and the number of cut texts."""
-
-    values: list[float | None]
-    context: str | None = None
-    signature: str | None = None
-    counts: Counts | None = None
 
 
 def run(task: EvaluateFlags) -> None:
@@ -368,57 +358,50 @@ def _note_signatures(scores: Scores, settings: Settings, note: Notes) -> None:
 
 def _evaluate_pronouns(task: EvaluateFlags, file: str) -> None:
     """How well low scores detect the wrong ones of the labelled pronouns in `file`."""
-    _refuse_pair_flags(task, file)
+    respective = "--context respective" if task.context == RESPECTIVE else None
+    endpoint, split = (task.judge.endpoint and "--endpoint"), (task.split and "--split")
+    if extra := _given(task, "by tie seen against also language_model", endpoint, split, respective):
+        raise InputError(f"holds labelled pronouns, but {extra} needs pairs of texts", file=file)
     pronouns = labelled.read(file)
     labelled.require_both_labels(pronouns, file=file)
     threshold, run = THRESHOLD if task.threshold is None else task.threshold, _open(task)
-    note = run.note
+    context, note = None, run.note
     if task.scores is not None:
-        scores = PronounScores(labelled.read_scores(task.scores, pronouns))
+        values: Sequence[float | None] = labelled.read_scores(task.scores, pronouns)
         note.begin()
     else:
-        scores = _score_pronouns(pronouns, task, file, run)
+        context = run.choose_context(task.context, COMMON)
+        values = _score_pronouns(pronouns, context, task, file, run)
     if task.save_scores is not None:
         with targets.AtomicFile(task.save_scores) as lines:
-            for pronoun, score in zip(pronouns, scores.values, strict=True):
+            for pronoun, score in zip(pronouns, values, strict=True):
                 lines.write(strict_json.dump({"id": pronoun.id, "score": score}) + "\n")
-    figures = labelled.evaluate(pronouns, scores.values, threshold=threshold, seed=task.seed)
+    figures = labelled.evaluate(pronouns, values, threshold=threshold, seed=task.seed)
     content = {
         "input": task.pairs,
         "scores": task.scores,
-        "signature": scores.signature,
-        "context": scores.context,
+        "signature": None if context is None else str(run.signature),
+        "context": context,
         "threshold": threshold,
-        "counts": None if scores.counts is None else counts_entry(scores.counts),
+        "counts": None if context is None else counts_entry(run.counts),
     }
     output.write_json(task.to_json, {**content, **plain(figures)})
     unit, number = figures.resampled
-    scored_by = task.scores if scores.context is None else f"context {scores.context}"
+    scored_by = task.scores if context is None else f"context {context}"
     print(f"{file}; {scored_by}; flagged below {threshold:g}; intervals resample {number} {unit}s")
     print(labelled.format_detection(figures))
     _note_few(number, f"{unit}s", note)
-    if scores.counts is not None:
-        note.lengths(scores.counts)
-        note(f"signature: {scores.signature}")
+    if context is not None:
+        note.lengths(run.counts)
+        note(f"signature: {run.signature}")
 
 
 def _evaluate_people(task: EvaluateFlags) -> None:
     """How the model agrees with what people marked and corrected."""
-    other = None if task.context in (COMMON, NONE) else task.context
-    given: dict[str, Any] = {
-        "--scores": task.scores,
-        "--against": task.against,
-        "--save_scores": task.save_scores,
-        "--by": task.by,
-        "--also": task.also,
-        "--tie": task.tie,
-        "--seen": task.seen,
-        "--threshold": task.threshold,
-        f"--context {other}": other,
-    }
     assert task.pairs is not None and task.split is not None  # checked by `EvaluateFlags.check`
-    if extra := [name for name, value in given.items() if value is not None]:
-        raise InputError(f"{task.split} holds people's marks: leave out {' and '.join(extra)}", file=task.pairs)
+    other = f"--context {task.context}" if task.context not in (None, COMMON, NONE) else None
+    if extra := _given(task, "scores against save_scores by also tie seen threshold", other):
+        raise InputError(f"{task.split} holds people's marks: leave out {extra}", file=task.pairs)
     flags.check_plot(task.of_people.plot)
     run = ScoringRun(task.model, task.out)
     people_runs.require_probabilities(run.checkpoint.config)
@@ -439,37 +422,27 @@ def _evaluate_people(task: EvaluateFlags) -> None:
     print(tables)
 
 
-def _refuse_pair_flags(task: EvaluateFlags, file: str) -> None:
-    of_pairs: dict[str, Any] = {
-        "--by": task.by,
-        "--tie": task.tie,
-        "--seen": task.seen,
-        "--against": task.against,
-        "--also": task.also,
-        "--language_model": task.language_model,
-        "--endpoint": task.judge.endpoint,
-        "--split": task.split,
-        "--context respective": task.context if task.context == RESPECTIVE else None,
-    }
-    if extra := [flag for flag, value in of_pairs.items() if value is not None]:
-        raise InputError(f"holds labelled pronouns, but {' and '.join(extra)} needs pairs of texts", file=file)
+def _given(task: EvaluateFlags, names: str, *others: str | None) -> str:
+    """Those of the flags `names` that are given, and `others`."""
+    own = [f"--{name}" for name in names.split() if vars(task)[name] is not None]
+    return " and ".join([*own, *filter(None, others)])
 
 
 def _score_pronouns(
-    pronouns: Sequence[LabelledPronoun], task: EvaluateFlags, file: str, run: ScoringRun
-) -> PronounScores:
+    pronouns: Sequence[LabelledPronoun], context: str, task: EvaluateFlags, file: str, run: ScoringRun
+) -> list[float | None]:
     """The model's score of each pronoun; None where the finder finds none."""
     if not checkpoint_config.has_probabilities(run.checkpoint.config) and task.threshold is None:
         raise PronmetricError(
             "this checkpoint's scores are not probabilities; give the limit for wrong pronouns with --threshold X"
         )
-    context = run.choose_context(task.context, COMMON)
     texts = labelled.texts(pronouns, context, seed=task.seed)
     run.check_texts(file, texts)
     with run.progress(len(texts)):
         scored = zip(run.stream(texts), pronouns, strict=True)
         values = [labelled.score_of(pronoun, segment) for segment, pronoun in scored]
-    return PronounScores(values, context, run.sign(context, seed=task.seed), run.counts)
+    run.sign(context, seed=task.seed)
+    return values
 
 
 VERB = Command(
