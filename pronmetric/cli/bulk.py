@@ -20,7 +20,6 @@ from pronmetric.bulk.run import Planned, Track, Work
 from pronmetric.bulk.statistics import ShardStatistics
 from pronmetric.bulk.storage import Place
 from pronmetric.bulk.worker import Model, Scoring, sign
-from pronmetric.checkpoint import locate
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, Group, argument, flag, number, part, switch, whole
@@ -146,24 +145,12 @@ def run_score(task: ScoreFlags) -> None:
 
 def _worker_model(flags: ModelFlags, gpus: int) -> Model:
     """The metric that workers load; local paths are absolute."""
-    local = flags.model is not None and not locate.of_hub(flags.model) and Path(flags.model).exists()
-    model = _absolute(flags.model) if local and flags.model is not None else flags.model
-    source = flags.source_lang
-    source = _absolute(source) if source is not None and Path(source).is_file() else source
-    return Model(
-        model=model,
-        lang=flags.lang,
-        precision=flags.precision,
-        gpus=gpus,
-        allow_network=flags.allow_network,
-        storage=flags.model_storage_path,
-        source_lang=source,
-        no_source=flags.no_source,
-    )
-
-
-def _absolute(path: str) -> str:
-    return str(Path(path).resolve())
+    given = flags.arguments | {"gpus": gpus}
+    if flags.model is not None and Path(flags.model).exists():
+        given["model"] = str(Path(flags.model).resolve())
+    if flags.source_lang is not None and Path(flags.source_lang).is_file():
+        given["source_lang"] = str(Path(flags.source_lang).resolve())
+    return Model(**given)
 
 
 def _print_scores(statistics: ShardStatistics, note: output.Notes) -> None:

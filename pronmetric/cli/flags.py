@@ -255,6 +255,12 @@ class ModelFlags(Flags):
     disable_cache: bool = False
     disable_length_batching: bool = False
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of `PronounMetric.from_pretrained`."""
+        names = ("model", "lang", "precision", "gpus", "allow_network", "source_lang", "no_source")
+        return {**{name: vars(self)[name] for name in names}, "storage": self.model_storage_path}
+
 
 class OutputFlags(Flags):
     """What a verb writes besides its result, and what it tells on stderr."""

@@ -85,19 +85,10 @@ class ScoringRun:
     @cached_property
     def metric(self) -> PronounMetric:
         """The metric; loading it begins the notes, and notes if it was not trained or calibrated."""
-        checkpoint, model = self.checkpoint, self._model  # what is wrong with it is said before torch is loaded
+        checkpoint = self.checkpoint  # what is wrong with it is said before torch is loaded
         from pronmetric.metric import PronounMetric
 
-        loaded = PronounMetric.from_pretrained(
-            model.model,
-            lang=model.lang,
-            precision=model.precision,
-            gpus=model.gpus,
-            allow_network=model.allow_network,
-            storage=model.model_storage_path,
-            source_lang=model.source_lang,
-            no_source=model.no_source,
-        )
+        loaded = PronounMetric.from_pretrained(**self._model.arguments)
         self.note.begin()
         if (caveat := checkpoint_config.caveat(checkpoint.config)) is not None:
             self.note(f"checkpoint {loaded.name}: {caveat}")
