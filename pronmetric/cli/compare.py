@@ -138,6 +138,7 @@ def run(task: CompareFlags) -> None:
             counts=counts_entry(scoring.counts),
             signature=signature,
             source_language=scoring.source_language(corpus),
+            **write.people_entry(scoring.people()),
         )
     both = (pair for one in results for pair in zip(one.names, (one.outcome.a, one.outcome.b), strict=True))
     scoring.note_no_translations(dict(both))

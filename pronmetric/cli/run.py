@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pronmetric.alignment.parallel import SAMPLE, check_references, check_sources, pairs_of, reference_pairs
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
+from pronmetric.checkpoint.people import People, people_of
 from pronmetric.cli import output
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.output import Notes
@@ -233,6 +234,10 @@ class ScoringRun:
         """The language of a corpus's sources: that of its data set, else of --source-lang; None if unknown."""
         table = self.metric.source
         return corpus.source_language or (None if table is None else table.language)
+
+    def people(self) -> People | None:
+        """How the model's marks meet those of people, with the source where one counted; None without a record."""
+        return people_of(self.metric.config, self.metric.reader if self.counts.with_source else None)
 
     def finish(self) -> None:
         """Note the texts that were changed or cut, a missing source, and the signature."""

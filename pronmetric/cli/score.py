@@ -188,6 +188,7 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
                 each = each if references else ()
                 write.add_scored(writer, head, its_texts, segment, apart=apart, also=other, each=each)
         results = [tally.result() for tally in tallies]
+        people = scoring.people()
         also_scores = [None] * len(results) if also is None else also.score_systems()
         more: dict[str, Any] = {} if also is None else {"also": also.signatures()}
         writer.finish(
@@ -197,13 +198,15 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
             counts=counts_entry(scoring.counts),
             signature=scoring.sign(kind, size=size, **signed_corpus(kind, corpus, texts)),
             source_language=scoring.source_language(corpus),
+            **write.people_entry(people),
             **more,
         )
     for result in results:
         say(f"{visible(result.name)}\tscore: {format_score(result.score.score)}")
         for reference, part in result.by_reference.items():
             say(f"{visible(result.name)}\treference {visible(reference)}\tscore: {format_score(part.score)}")
-        note_system(result.name, result.score, note.detail, side="reference" if by_reference else "source")
+        side = "reference" if by_reference else "source"
+        note_system(result.name, result.score, note, note.detail, side=side, people=people)
     scoring.note_no_translations({result.name: result.score for result in results})
     if also is not None:
         say(f"\n{format_systems(also, [result.score for result in results])}")
@@ -249,7 +252,7 @@ def _score_records(task: ScoreFlags, name: str, note: output.Notes) -> None:
         writer.finish(systems=[system(name, score)], counts=counts_entry(scoring.counts), signature=scoring.sign(kind))
     if not out.prints_segments:
         say(f"{visible(name)}\tscore: {format_score(score.score)}")
-    note_system(name, score, note.detail)
+    note_system(name, score, note, note.detail, people=scoring.people())
     scoring.note_no_translations({name: score}, unit="record")
     scoring.finish()
     say.finish()

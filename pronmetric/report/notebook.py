@@ -14,7 +14,7 @@ from pronmetric.report import score_text, tables
 from pronmetric.report.embed import show_controls, theme
 from pronmetric.report.page import short
 from pronmetric.results import Result
-from pronmetric.results.records import RATES, Pair, System
+from pronmetric.results.scored import pair_of, system_of
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.scoring.comparison import Decision, Outcome, PairResult
 from pronmetric.scoring.score import Gap, PronounScore, SegmentScore, SystemScore
@@ -79,8 +79,8 @@ def latex(
     """The systems' table and, of two systems, that of their difference; see `tables.latex`."""
     labels = short([name for name, _ in systems])
     result = Result(
-        systems=tuple(map(_system, labels, (score for _, score in systems))),
-        pairs=() if outcome is None else (_pair(outcome),),
+        systems=tuple(map(system_of, labels, (score for _, score in systems))),
+        pairs=() if outcome is None else (pair_of(outcome),),
         segments=(),
         signature=signature,
         tie=0.0,
@@ -143,30 +143,3 @@ def _style() -> str:
 
 def _text(text: str) -> str:
     return escape(show_controls(text))
-
-
-def _system(name: str, score: SystemScore) -> System:
-    apart = score.wrong_in_pronouns, score.missing_in_pronouns, score.surplus_in_pronouns
-    found = zip(RATES, (score.errors, *apart, score.errors_in_words, score.preference), strict=True)
-    rates = {key: (rate.value, rate.interval) for key, rate in found if rate is not None}
-    counts = score.pronouns, score.segments, score.with_pronoun
-    return System(
-        visible(name), score.score, score.interval, *counts, rates=rates, units=score.units, resampled=score.resampled
-    )
-
-
-def _pair(outcome: Outcome) -> Pair:
-    return Pair(
-        0,
-        1,
-        outcome.difference,
-        outcome.interval,
-        outcome.p_randomisation,
-        outcome.p_t,
-        outcome.wins,
-        outcome.ties,
-        outcome.losses,
-        outcome.units,
-        outcome.score_difference,
-        outcome.resampled,
-    )

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 
+from pronmetric.checkpoint.people import PEOPLE, People, people_from
+from pronmetric.errors import PronmetricError
 from pronmetric.eval.decision import DECISIONS, SCORE
 from pronmetric.pronouns import languages, tables
 from pronmetric.pronouns.languages import Language
@@ -148,6 +150,7 @@ class _Reader:
             by=by,
             notes=tuple(notes),
             source_language=_string_or_null(top, "source_language") or _source_language(signature),
+            people=_people(top),
         )
 
     def _read_scores(
@@ -252,6 +255,15 @@ class _Reader:
         if surplus is not None and not 0 <= surplus <= 1:
             entry.fail(f'"surplus" must lie in [0, 1], got {surplus:g}')
         return Pronoun(written, start, end, score, _evidence(entry), surplus)
+
+
+def _people(top: Entry) -> People | None:
+    if top.get(PEOPLE) is None:
+        return None
+    try:
+        return people_from(top.get(PEOPLE))
+    except PronmetricError as error:
+        top.fail(str(error))
 
 
 def _verdict(entry: Entry) -> Verdict:
