@@ -14,28 +14,32 @@ from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, part, switch, whole
 from pronmetric.cli.run import ScoringRun, language_of_result, load_language, of_result
+from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
 from pronmetric.report import formats, page, paper, plots, tables
 from pronmetric.report.content import (
     Content,
     ModelView,
-    describe_model,
     differing,
+    is_model_of,
     link_pronouns,
     listed_outputs,
     listed_texts,
     model_views,
+    reads_as,
     result_sources,
 )
 from pronmetric.results import Result, read
 from pronmetric.scoring.alternatives import THRESHOLD
+from pronmetric.scoring.score import Counts
 
 DESCRIPTION = """Show a result of `score` or `compare` (written with --to_json) as a web page, tables or a plot.
 
-The report contains the system scores, the pronouns of each system by form, document, length of the sentence and
-distance to the word attended to most, the system pronouns compared with the reference pronouns, and the segments that
-differ, with the attention of the model and its preferred pronouns. The web page is a single self-contained file that
-works offline.
+The report begins with what the result says in one sentence, the expected errors of each system by kind, and the ten
+worst pronouns with their sentences. Below are the scores, the pronouns of each system by form, document, length of the
+sentence and distance to the word attended to most, the system pronouns compared with the reference pronouns, and the
+lines that differ, with the attention of the model and more probable pronouns. The web page is a single self-contained
+file that works offline. It numbers lines from 1; the files of results number segments from 0.
 
 `pronmetric report tables DIR` makes the tables of the paper (see `pronmetric report tables --help`)."""
 EPILOG = f"""formats:
@@ -53,10 +57,11 @@ systems differ, if one system is better than another, or if a pronoun differs fr
 the difference of what decides, largest first, and --limit N keeps the first N. Pronouns are paired with those of the
 reference by an automatic word aligner, which makes errors.
 
-The web page and the table of pronouns show attention and alternative pronouns, for which the model is loaded. Each
-alternative form of a pronoun with a probability below {THRESHOLD:g} is scored in its place; the most probable of those
-that agree are shown. --all-alternatives scores those of every pronoun, which takes several times as long. Use
---no-model to leave all of this out.
+The web page and the table of pronouns show attention and alternative pronouns, for which the model that made the
+result is loaded, by its name or from the folder of --model; no other model is used. Each alternative form of a pronoun
+with a probability below {THRESHOLD:g} is scored in its place; shown are those that agree and are more probable than the
+pronoun, those of the same person first. --all-alternatives scores those of every pronoun, which takes several times as
+long. Use --no-model to leave all of this out.
 
 examples:
   pronmetric score -t sysA.txt sysB.txt -r ref.txt --docids ids.txt --to_json result.json
@@ -161,7 +166,6 @@ def _content(task: ReportFlags, result: Result, note: Notes) -> Content:
     """The content of the report; pronouns are paired and the model is loaded only if the format shows it."""
     everything = task.kind == "html" or bool({"pronouns", "distances"} & set(task.shown))
     notes: list[str] = []
-    task = task if task.no_model else replace(task, model=of_result(task.model, result.signature))
 
     def record(line: str) -> None:
         notes.append(line)
@@ -169,6 +173,12 @@ def _content(task: ReportFlags, result: Result, note: Notes) -> Content:
 
     for line in result.notes:
         note(line)
+    without = "no model was loaded: attention and alternative pronouns are not shown"
+    if not task.no_model and (everything or task.model.model is not None):
+        try:
+            task = replace(task, model=of_result(task.model, result.signature))
+        except PronmetricError as error:
+            task, without = replace(task, no_model=True), str(error)
     language, links = language_of_result(task.model, result.signature), None
     if everything or "confusion" in task.shown:
         links = link_pronouns(result, record, language)
@@ -187,7 +197,7 @@ def _content(task: ReportFlags, result: Result, note: Notes) -> Content:
     elif with_model:
         model_views = _views(task, result, listed, note, record)
     elif everything:
-        record("no model was loaded: attention and alternative pronouns are not shown")
+        record(without)
     return Content(
         result=result,
         links=links,
@@ -205,8 +215,14 @@ def _views(
     """Attention and alternative pronouns of the listed segments."""
     scoring, batch_size = ScoringRun(task.model, task.out, note), task.model.batch_size
     metric = scoring.metric
-    record(describe_model(str(metric.signature()), result.signature))
-    texts = listed_texts(result, listed)
+    if not is_model_of(own := metric.signature(counts=Counts(with_source=1)), result.signature):
+        record(
+            f"{own['model']} has other weights ({own['weights']}) or settings than the model that made the result: "
+            "attention and alternative pronouns are not shown; give that model with `model=`"
+        )
+        return {}
+    record(f"attention and alternative pronouns are from the model that made the result, {own['model']}")
+    texts = listed_texts(result, listed, with_source=reads_as(own, result.signature))
     if not metric.probability:
         record("the scores of this model are not probabilities: alternative pronouns are not shown")
         with scoring.progress(len(texts), label="attention"):

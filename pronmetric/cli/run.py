@@ -20,7 +20,7 @@ from pronmetric.errors import PronmetricError
 from pronmetric.pronouns import languages, tables
 from pronmetric.pronouns.known_words import check_corpus, check_records
 from pronmetric.pronouns.languages import Language
-from pronmetric.results.read import language_code
+from pronmetric.results.read import language_code, model_name
 from pronmetric.scoring.score import Counts
 from pronmetric.text import records as records_file
 from pronmetric.text.context import COMMON, CROSSED, GIVEN, NONE, RESPECTIVE
@@ -95,10 +95,22 @@ def load_language(model: ModelFlags) -> Language:
 
 
 def of_result(model: ModelFlags, signature: str) -> ModelFlags:
-    """The flags with the language of a result, by its signature, if --model scores it among several and none is named.
+    """The flags with the model of a result and its language, by its signature, where they name none.
 
-    A result is shown with the model of its own language, whatever other languages the model has.
+    A result is shown with the model that made it, in its own language, whatever other languages the model has.
+
+    Raises:
+        PronmetricError: the model is not found by its name.
     """
+    if model.model is None:
+        model = replace(model, model=model_name(signature))
+        try:
+            _locate(model)
+        except PronmetricError:
+            raise PronmetricError(
+                f"{model.model}, the model that made the result, is not found by this name: attention and alternative "
+                "pronouns are not shown; give its folder with `model=`"
+            ) from None
     if model.lang is not None:
         return model
     config, code = checkpoint_config.read(_locate(model).folder / locate.CONFIG), language_code(signature)

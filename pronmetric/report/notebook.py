@@ -9,10 +9,9 @@ from html import escape
 from importlib.resources import files
 
 from pronmetric.eval.decision import SCORE, SEGMENT_UNITS
-from pronmetric.output.display import visible
 from pronmetric.report import score_text, tables
 from pronmetric.report.embed import show_controls, theme
-from pronmetric.report.page import short
+from pronmetric.report.names import short
 from pronmetric.results import Result
 from pronmetric.results.scored import pair_of, system_of
 from pronmetric.scoring.alternatives import THRESHOLD

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pronmetric.checkpoint.people import People
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.eval.resampling import MINIMUM
-from pronmetric.results.records import ERROR_RATES, Pair, System
+from pronmetric.results.records import ERROR_RATES, Pair, Result, System
 
 ALPHA = 0.05  # two-sided; with a greater p a difference is not clear
 
@@ -18,8 +18,9 @@ def of_system(system: System, name: str | None = None) -> str:
     name: as it is shown; by default that of the system.
 
     >>> rates = dict(zip(ERROR_RATES, ((3.1, (1.9, 4.6)), (1.6, None), (1.2, None), (0.3, None))))
-    >>> print(of_system(System("system-a", 96.4, None, 240, 90, 80, rates=rates)))
-    system-a: 3.1 pronoun errors per 100 pronouns (1.6 wrong, 1.2 missing, 0.3 surplus; 95 % 1.9 to 4.6); score 96.40 of 240 pronouns.
+    >>> of_system(System("system-a", 96.4, None, 240, 90, 80, rates=rates))
+    'system-a: 3.1 pronoun errors per 100 pronouns (1.6 wrong, 1.2 missing, 0.3 surplus; 95 % 1.9 to 4.6); score \
+96.40 of 240 pronouns.'
     """
     name = system.name if name is None else name
     if system.score is None:
@@ -95,6 +96,49 @@ def of_pair(pair: Pair, names: Sequence[str], *, by: str) -> str:
     if p >= ALPHA:
         return f"No clear difference between the pronouns of {first} and {second}: {first} has {amount} ({tested})."
     return f"{first} has better pronouns than {second}: {amount} ({tested})."
+
+
+def of_result(result: Result, names: Sequence[str]) -> tuple[str, ...]:
+    """The verdict of a result in one sentence, then a sentence on each system and on people's marks.
+
+    Of several systems: the better one, of more than two the best against the next. names: as they are shown.
+    """
+    systems = [of_system(system, name) for system, name in zip(result.systems, names, strict=True)]
+    alone = result.systems[0] if len(systems) == 1 else None
+    scored = any(system.score is not None for system in result.systems)
+    people = [of_people(result.people, alone)] if result.people is not None and scored else []
+    if alone is not None:
+        return (*systems, *people)
+    return (_of_pairs(result, names) if result.pairs else _of_scores(result.systems, names), *systems, *people)
+
+
+def _of_pairs(result: Result, names: Sequence[str]) -> str:
+    """The sentence on the system that is ahead of most others and the next one."""
+    ahead = [0] * len(names)
+    for pair in result.pairs:
+        if pair.difference:
+            ahead[pair.a if pair.difference > 0 else pair.b] += 1
+    best = sorted(range(len(names)), key=lambda system: -ahead[system])[:2]
+    first = next(pair for pair in result.pairs if {pair.a, pair.b} == set(best))
+    said = of_pair(first, (names[first.a], names[first.b]), by=result.by)
+    return said if len(names) == 2 else f"The best two of {len(names)} systems: {said}"
+
+
+def _of_scores(systems: Sequence[System], names: Sequence[str]) -> str:
+    """The sentence on systems that were scored but not compared."""
+    untested = "`pronmetric compare` tests whether they differ."
+    known = [(name, system) for name, system in zip(names, systems, strict=True) if system.score is not None]
+    if len(known) < 2:
+        return "Nothing to compare: fewer than two systems have a pronoun."
+    errors = [(rate[0], name) for name, system in known if (rate := system.rates.get(ERROR_RATES[0])) is not None]
+    if len(errors) == len(known):
+        (least, first), (then, second) = sorted(errors, key=lambda one: one[0])[:2]
+        told = f"{first} has the fewest pronoun errors, {least:.1f} per 100 pronouns, then {second} with {then:.1f}"
+    else:
+        scores = sorted(((system.score or 0.0, name) for name, system in known), key=lambda one: -one[0])
+        (most, first), (then, second) = scores[:2]
+        told = f"{first} has the highest score, {most:.2f}, then {second} with {then:.2f}"
+    return f"{told}; {untested}"
 
 
 def _amount(difference: float, by: str) -> str:

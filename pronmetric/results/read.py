@@ -59,6 +59,18 @@ def language_code(signature: str) -> str:
         return languages.ENGLISH.code
 
 
+def model_name(signature: str) -> str | None:
+    """The name of the model in the signature of a result; None if it is no signature.
+
+    >>> model_name("model:small|weights:8be43eb6")
+    'small'
+    """
+    try:
+        return Signature.parse(signature)["model"]
+    except (ValueError, KeyError):
+        return None
+
+
 def _source_language(signature: str) -> str | None:
     """The language of the sources in the signature of a result, where they count for the scores; else None."""
     try:

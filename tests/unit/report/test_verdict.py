@@ -23,8 +23,7 @@ NAMES = ("first.txt", "second.txt")
 
 def system(*rates: float, interval: tuple[float, float] | None = (1.9, 4.6), pronouns: int = 240) -> System:
     values = {
-        key: (rate, interval if key == ERROR_RATES[0] else None)
-        for key, rate in zip(ERROR_RATES, rates, strict=False)
+        key: (rate, interval if key == ERROR_RATES[0] else None) for key, rate in zip(ERROR_RATES, rates, strict=False)
     }
     return System("system-a", 96.4, (95.0, 97.5), pronouns, 90, 80, rates=values)
 
@@ -37,7 +36,8 @@ def pair(difference: float | None, p: float | None, *, wins: int = 3, losses: in
 def test_a_system_is_said_in_errors_by_kind_and_the_papers_score() -> None:
     beside = "score 96.40 (95 % 95.00 to 97.50) of 240 pronouns."
     assert of_system(system(3.1, 1.6, 1.2, 0.3)) == (
-        "system-a: 3.1 pronoun errors per 100 pronouns (1.6 wrong, 1.2 missing, 0.3 surplus; 95 % 1.9 to 4.6); " + beside
+        "system-a: 3.1 pronoun errors per 100 pronouns (1.6 wrong, 1.2 missing, 0.3 surplus; 95 % 1.9 to 4.6); "
+        + beside
     )
     assert "(1.9 wrong or surplus, 1.2 missing; 95 % 1.9 to 4.6)" in of_system(system(3.1, 1.9, 1.2))
     assert of_system(system(3.1, interval=None)) == (
@@ -51,13 +51,19 @@ def test_a_system_is_said_in_errors_by_kind_and_the_papers_score() -> None:
 
 def test_what_a_rater_would_mark_is_said_where_the_record_has_it() -> None:
     known = People("MQM", 0.25, 0.4, 0.5)
-    assert of_people(known, system(3.0)).startswith("A professional rater would mark about 1.5 per 100 pronouns, and 1 in 4 ")
+    assert of_people(known, system(3.0)).startswith(
+        "A professional rater would mark about 1.5 per 100 pronouns, and 1 in 4 "
+    )
     assert of_people(known._replace(marks=None), system(3.0)) == of_people(known)
 
 
 @pytest.mark.parametrize(
     ("by", "amount"),
-    [(ERRORS, "3.10 fewer errors in 100 segments"), (SCORE, "3.10 points more"), (PREFERENCE, "a mean preference of 3.10")],
+    [
+        (ERRORS, "3.10 fewer errors in 100 segments"),
+        (SCORE, "3.10 points more"),
+        (PREFERENCE, "a mean preference of 3.10"),
+    ],
 )
 def test_the_better_of_two_comes_first_in_either_order(by: str, amount: str) -> None:
     said = of_pair(pair(-3.1, 0.002), NAMES, by=by)

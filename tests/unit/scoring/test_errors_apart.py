@@ -176,9 +176,9 @@ def test_the_gate_counts_missing_pronouns_and_says_so() -> None:
     told = gate_text.summary(verdict, names).splitlines()
     assert "at most 2 pronoun errors expected" in told[2]
     assert told[2].endswith("2.10 (0.60 wrong or surplus, 1.50 missing) in 2 pronouns")
-    assert told[2] == "2 segments with a doubtful or missing pronoun:"
-    assert told[3] == "new.txt:2 (d1): doubtful: It 0.50; missing: it at 3 0.75"
-    assert told[5] == "new.txt:3 (d2): missing: it at 3 0.75"  # the other gap is likely right
+    assert told[3] == "2 segments with a doubtful or missing pronoun:"
+    assert told[4] == "new.txt:2 (d1): doubtful: It 0.50; missing: it at 3 0.75"
+    assert told[6] == "new.txt:3 (d2): missing: it at 3 0.75"  # the other gap is likely right
     assert [finding.value for finding in verdict.findings] == pytest.approx([0.25, 0.25])
 
 
