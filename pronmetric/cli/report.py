@@ -178,6 +178,8 @@ def _content(task: ReportFlags, result: Result, note: Notes) -> Content:
         try:
             task = replace(task, model=of_result(task.model, result.signature))
         except PronmetricError as error:
+            if task.model.model is not None:  # no such checkpoint
+                raise
             task, without = replace(task, no_model=True), str(error)
     language, links = language_of_result(task.model, result.signature), None
     if everything or "confusion" in task.shown:

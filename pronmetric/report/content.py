@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from pronmetric.alignment.agreement import AgreementAligner
-from pronmetric.alignment.counterparts import counterparts
+from pronmetric.alignment.counterparts import counterparts, in_same_rest
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.languages import ENGLISH, Language, occurrences
 from pronmetric.results import Output, Pronoun, Result, Segment
@@ -155,7 +155,8 @@ def link_pronouns(
     """The links of each segment's outputs; None if no segment has a reference.
 
     The aligner is trained on the lines of the result. Two pronouns are paired if they have the same role and their
-    neighbouring words are aligned (`pronmetric.alignment.counterparts`). A segment without a reference has no links.
+    neighbouring words are aligned, or if the rest of the sentence is the same (`pronmetric.alignment.counterparts`). A
+    segment without a reference has no links.
     """
     if all(segment.reference is None for segment in result.segments):
         return None
@@ -203,10 +204,13 @@ def _pair(
     language: Language,
 ) -> Iterator[Link]:
     """A link for each pronoun of the reference, in its order; then the pronouns of the output without a counterpart."""
-    to = dict(alignment.links)
-    kept = {o.word: to[o.word] for o in ref_pronouns if o.word in to and _same_form(o, words[to[o.word]])}
-    rest = [o for o in ref_pronouns if o.word not in kept]
-    partner = {o.word: other for o, other in counterparts(ref_words, rest, words, there, to, language=language)}
+    to, alike = dict(alignment.links), in_same_rest(ref_words, ref_pronouns, words, there)
+    if alike is None:
+        kept = {o.word: to[o.word] for o in ref_pronouns if o.word in to and _same_form(o, words[to[o.word]])}
+        rest = [o for o in ref_pronouns if o.word not in kept]
+        partner = {o.word: other for o, other in counterparts(ref_words, rest, words, there, to, language=language)}
+    else:
+        kept, partner, to = {}, alike, {}
     places = {o.word for o in there}
     for o in ref_pronouns:
         linked = to.get(o.word)

@@ -122,7 +122,7 @@ def test_a_cell_of_the_matrix_shows_its_segments(browser: Browser, sample_page: 
         ".find((b) => /^they for she,/.test(b.getAttribute('aria-label'))); b.click(); return b.textContent; })()"
     )
     shown = browser.run(SHOWN)
-    assert 0 < len(shown) <= int(label) and 1 in shown
+    assert 0 < len(shown) <= int(label) and 2 in shown
     assert "“they” for “she” in \u2068system-c.txt\u2069" in browser.run("document.getElementById('clear').textContent")
     assert browser.run("document.querySelectorAll('#matrix .chosen').length") == 1
     browser.run("document.getElementById('clear').click()")
@@ -133,15 +133,15 @@ def test_a_cell_of_the_matrix_shows_its_segments(browser: Browser, sample_page: 
 
 
 def test_the_address_leads_to_a_segment_wherever_it_is(browser: Browser, attention_page: Path) -> None:
-    browser.open(attention_page, fragment="#s97")
-    assert browser.run("document.activeElement.id") == "s97"
-    top = browser.run("document.getElementById('s97').getBoundingClientRect().top")
+    browser.open(attention_page, fragment="#l97")
+    assert browser.run("document.activeElement.id") == "l97"
+    top = browser.run("document.getElementById('l97').getBoundingClientRect().top")
     assert 0 <= top < 200
-    browser.run("document.getElementById('search').value = 'nowhere'; choose(); location.hash = '#s5'")
-    until(lambda: browser.run("document.activeElement.id") == "s5")
+    browser.run("document.getElementById('search').value = 'nowhere'; choose(); location.hash = '#l5'")
+    until(lambda: browser.run("document.activeElement.id") == "l5")
     assert browser.run("document.getElementById('search').value") == ""
-    browser.run("location.hash = '#s4000'")
-    until(lambda: "Segment 4000 is not listed" in browser.run(FOUND))
+    browser.run("location.hash = '#l4000'")
+    until(lambda: "Line 4000 is not listed" in browser.run(FOUND))
 
 
 def test_more_segments_come_when_the_end_is_reached(browser: Browser, attention_page: Path) -> None:
@@ -151,29 +151,29 @@ def test_more_segments_come_when_the_end_is_reached(browser: Browser, attention_
     until(lambda: len(browser.run(SHOWN)) > before)
     for _ in range(10):
         browser.run("document.getElementById('more').click()")
-    assert sorted(browser.run(SHOWN)) == list(range(120))
+    assert sorted(browser.run(SHOWN)) == list(range(1, 121))
 
 
 def test_keys_walk_segments_and_pronouns_and_show_attention(browser: Browser, attention_page: Path) -> None:
     browser.open(attention_page)
     first, second = browser.run(SHOWN)[:2]
     browser.press("j")
-    assert browser.run("document.activeElement.id") == f"s{first}"
+    assert browser.run("document.activeElement.id") == f"l{first}"
     browser.press("j")
-    assert browser.run("document.activeElement.id") == f"s{second}"
+    assert browser.run("document.activeElement.id") == f"l{second}"
     browser.press("k")
     browser.press("ArrowRight")
     browser.press("ArrowRight")
     assert browser.run("document.activeElement.classList[0]") == "p"
-    pressed = f"[...document.querySelectorAll('#s{first} .p')].map((p) => p.getAttribute('aria-pressed'))"
+    pressed = f"[...document.querySelectorAll('#l{first} .p')].map((p) => p.getAttribute('aria-pressed'))"
     assert browser.run(pressed).count("true") == 1 and browser.run(pressed)[1] == "false"
     browser.press("Enter")
     assert browser.run(pressed)[1] == "true" and browser.run(pressed).count("true") == 1
     assert browser.run("document.activeElement.dataset.key").endswith(" 0 1")  # the focus stays
-    heat = f"document.querySelectorAll('#s{first} .context .w').length"
+    heat = f"document.querySelectorAll('#l{first} .context .w').length"
     assert browser.run(heat) > 20
-    said = browser.run(f"document.querySelector('#s{first} .output .advice').innerText")
-    assert "attends to: " in said and "the model prefers “it” 0.81, “they” 0.51, “this” 0.21" in said
+    said = browser.run(f"document.querySelector('#l{first} .output .advice').innerText")
+    assert "attends to: " in said and "more probable: “it” 0.81, “they” 0.51, “this” 0.21" in said
     browser.press("Enter")
     assert browser.run(heat) == 0
 

@@ -15,9 +15,10 @@ import pytest
 from pronmetric.eval.decision import SCORE
 from pronmetric.output.display import visible
 from pronmetric.report import notebook, tables
+from pronmetric.report.chart import axis, chart
 from pronmetric.report.content import PRONOUN, SAME, Content, Link, ModelView
 from pronmetric.report.embed import dump_json
-from pronmetric.report.page import LEVELS, axis, chart, pack_weights, page, pieces
+from pronmetric.report.page import LEVELS, pack_weights, page, pieces
 from pronmetric.results import Output, Pair, Pronoun, Result, Segment, System, judge
 from pronmetric.results.records import ERROR_RATES
 from pronmetric.scoring.score import Gap, PronounScore, SegmentScore
