@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pronmetric.report import buckets, tables
+from pronmetric.report.chart import svg
 from pronmetric.report.content import Content, ModelView
 from pronmetric.results import Output, Pronoun, Result, Segment, System
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pronmetric.checkpoint.people import People
 from pronmetric.eval.decision import SCORE
 from pronmetric.output.display import visible
 from pronmetric.report import notebook, tables
@@ -216,8 +217,8 @@ def test_gaps_and_errors_apart_are_in_the_data_of_a_page() -> None:
     first, second = data_of(made)["segments"][0][4]
     assert first[5:] == [None, [0.125, 0.0, None], []]
     assert second[5:] == [None, [0.875, 0.625, None], [[1, "it", 0.5]]]  # before "left"
-    said = "150.00 pronoun errors per 100 pronouns: 87.50 wrong or surplus, 62.50 missing, 95 % 140.00 to 160.00"
-    assert f'<ul class="notes" id="errors"><li><bdi title="b">b</bdi>: {said}</ul>' in made
+    said = "b: 150.0 pronoun errors per 100 pronouns (87.5 wrong or surplus, 62.5 missing; 95 % 140.0 to 160.0); score"
+    assert f"<li>{said} " in made
     assert 'id="errors"' not in page(small(), title="Two")
 
 
@@ -235,7 +236,7 @@ def test_surplus_pronouns_are_in_the_data_of_a_page() -> None:
     made = page(replace(content, result=result), title="Two")
     output = data_of(made)["segments"][0][4][1]
     assert output[6] == [0.625, 0.625, 0.25] and output[3][0][5] == 0.25
-    assert "150.00 pronoun errors per 100 pronouns: 62.50 wrong, 62.50 missing, 25.00 surplus, 95 % 140.00" in made
+    assert "150.0 pronoun errors per 100 pronouns (62.5 wrong, 62.5 missing, 25.0 surplus; 95 % 140.0 to" in made
     table = tables.systems(result)
     assert dict(zip(table.names, table.rows[1], strict=True))["expected_surplus_per_100_pronouns"] == "25.00"
 
@@ -252,3 +253,30 @@ def test_a_notebook_shows_gaps_between_the_words() -> None:
     shown = notebook.coloured("She left.", segment)
     assert re.sub("<[^>]*>", "", shown) == "&#8248;he0.20 She0.90 left."
     assert shown.count("class='gap'") == 1
+
+
+def test_the_page_begins_with_a_verdict_and_the_worst_pronouns() -> None:
+    """In words before any table, without the script; tables are folded."""
+    made = page(small(), title="Two")
+    body = made[made.index("<main>") :]
+    verdict = re.search('<p class="verdict">(.*?)</p>', body)
+    assert verdict is not None
+    assert verdict[1] == "a has better pronouns than b: 70.00 points more (95 % 60.00 to 80.00, p = 0.0100)."
+    assert body.index('class="verdict"') < body.index('class="worst"') < body.index("<table") < body.index('id="list"')
+    assert "<table" not in re.sub("<details.*?</details>", "", body, flags=re.DOTALL)
+    assert re.findall("<details[^>]* open", re.sub("<details class=.fold.*", "", body)) == []
+
+
+def test_systems_that_are_scored_alone_or_not_compared_have_a_verdict_too() -> None:
+    content = small()
+    scored = replace(content.result, pairs=())
+    assert "a has the highest score, 90.00, then b with 20.00; `pronmetric compare` tests" in page(
+        replace(content, result=scored), title="Two"
+    )
+    errors = {ERROR_RATES[0]: (10.0, None)}, {ERROR_RATES[0]: (5.0, None)}
+    systems = tuple(s._replace(rates=rates) for s, rates in zip(scored.systems, errors, strict=True))
+    assert "b has the fewest pronoun errors, 5.0 per 100 pronouns, then a with 10.0;" in page(
+        replace(content, result=replace(scored, systems=systems)), title="Two"
+    )
+    people = replace(scored, systems=systems, people=People("MQM", 0.25, 0.4))
+    assert "A professional rater marks 1 in 4 of the pronouns" in page(replace(content, result=people), title="Two")

@@ -165,7 +165,7 @@ def test_three_kinds_of_errors_in_words() -> None:
         pairs.results(seed=1)[0], tie=0.01, by=ERRORS
     )
     verdict = gate(Limits(max_errors=2.0), split(segment(0.9, 0.0), segment(0.5, 0.5, IT)))
-    told = gate_text.summary(verdict, Names("new.txt", None, SCORE)).splitlines()[1]
+    told = gate_text.summary(verdict, Names("new.txt", None, SCORE)).splitlines()[2]
     assert told.endswith("1.10 (0.45 wrong, 0.50 missing, 0.15 surplus) in 2 pronouns")
 
 
