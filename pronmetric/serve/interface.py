@@ -208,7 +208,8 @@ class Attended(BaseModel):
 class Compared(BaseModel):
     """A comparison as `pronmetric compare --to_json` writes it, with the record's id in each segment.
 
-    notes: sources that cannot be right, and records that are no translation.
+    verdict: which of the two is better, in a sentence. notes: texts in another language, sources that cannot be right,
+    and records that are no translation.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -219,15 +220,20 @@ class Compared(BaseModel):
     unit: str
     tie: float
     signature: str
+    verdict: str
     notes: list[str]
 
 
 class ScoredRecords(BaseModel):
-    """As `pronmetric score --jsonl` prints, in the order of the records. notes: as of `Compared`."""
+    """As `pronmetric score --jsonl` prints, in the order of the records.
+
+    verdict: the expected errors of all, in a sentence. notes: as of `Compared`.
+    """
 
     model_config = ConfigDict(extra="forbid")
     records: list[Scored]
     signature: str
+    verdict: str
     notes: list[str]
 
 
