@@ -163,17 +163,21 @@ class Scored(BaseModel):
 
 
 class Better(BaseModel):
-    """A more probable form; agrees: whether it has the pronoun's case and kind, and fits its verb or noun."""
+    """A more probable form; agrees: whether it has the pronoun's case and kind, and fits its verb or noun.
+
+    same_person: whether it is of the pronoun's grammatical person.
+    """
 
     model_config = ConfigDict(extra="forbid")
     form: str
     text: str
     probability: float
     agrees: bool
+    same_person: bool
 
 
 class Doubtful(Pronoun):
-    """A listed pronoun with its better forms: those that agree first, of these the most probable."""
+    """A listed pronoun with its better forms: those that agree first, of these those of the same person."""
 
     better: list[Better]
 

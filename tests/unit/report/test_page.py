@@ -22,7 +22,8 @@ from pronmetric.report.embed import dump_json
 from pronmetric.report.page import LEVELS, pack_weights, page, pieces
 from pronmetric.results import Output, Pair, Pronoun, Result, Segment, System, judge
 from pronmetric.results.records import ERROR_RATES
-from pronmetric.scoring.score import Gap, PronounScore, SegmentScore
+from pronmetric.scoring.score import Gap, PronounScore, SegmentScore, tally_segments
+from pronmetric.text.context import Text
 from tests.tools.made_up_report import made_up
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \u2028 \"'{{data}}"
@@ -246,6 +247,21 @@ def test_gaps_are_a_table() -> None:
     assert made.rows == (("0", "a", "b", "it", "3", "0.5000", "He left."),)
     table = tables.systems(with_gaps().result)
     assert dict(zip(table.names, table.rows[1], strict=True))["expected_missing_per_100_pronouns"] == "62.50"
+
+
+def test_a_notebook_shows_the_worst_lines_first() -> None:
+    """Twenty of thirty, wherever they stand, numbered from 1; a text without a pronoun comes last."""
+
+    def segment(value: float | None) -> SegmentScore:
+        found = () if value is None else (PronounScore("It", 0, 2, value, value),)
+        return SegmentScore(value, found, words=2)
+
+    segments = [segment(None), *(segment(1 - k / 100) for k in range(30))]
+    texts = [Text("", f"It is {k}.") for k in range(31)]
+    shown = notebook.scores("runs/a.txt", tally_segments(segments).score(), texts, segments, signature="s")
+    rows = re.findall("<tr><td>([0-9]+)</td><td>([0-9.]+)</td>", shown)
+    assert rows == [(str(k + 1), f"{1 - (k - 1) / 100:.2f}") for k in range(30, 10, -1)]
+    assert "11 other lines are not shown" in shown and "14.5 pronoun errors per 100 pronouns" in shown
 
 
 def test_a_notebook_shows_gaps_between_the_words() -> None:
