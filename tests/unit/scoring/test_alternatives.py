@@ -101,7 +101,7 @@ def test_better_forms_that_agree_come_first() -> None:
 def test_better_forms_of_the_same_person_come_before_more_probable_ones() -> None:
     """The form "me" is no likely slip for "him", however probable it is alone."""
     scorer = Scorer({"him": 0.2, "me": 0.95, "us": 0.93, "it": 0.92, "them": 0.5})
-    ((place,),) = score_alternatives([Text("", "She called him.")], scorer)
+    ((place,),) = score_alternatives([Text("", "Anna called him.")], scorer)
     assert [(other.form, other.same_person) for other in place.better(4)] == [
         *(("it", True), ("them", True), ("me", False), ("us", False))
     ]
