@@ -39,9 +39,9 @@ benchmarks/published/suggest-threshold.md for other thresholds.
 
 The suggestions are not corrections. The model knows what is probable in the text and, if the source counts (-s), what
 the source says. The rest of the sentence is not changed: "agrees" says whether the form has the case and kind of the
-pronoun ("these" for "she" has not) and fits its verb or noun, "same_person" whether it is of the pronoun's person ("I" for
-"she" is not). Forms that agree come first, of these those of the same person; other mentions of the same referent
-stay."""
+pronoun ("these" for "she" has not) and fits its verb or noun, "same_person" whether it is of the pronoun's person (for
+"she", "he" is and "I" is not). Forms that agree come first, of these those of the same person; other mentions of the
+same referent stay."""
 EPILOG = (
     """--jsonl reads one object on each line, {"id": ..., "text": "...", "context": ["previous", "sentences"]}. The
 output has one object on each line, in the same order, also for a text without a doubtful pronoun, whose list is empty;

@@ -188,7 +188,7 @@ def test_the_page_is_used_by_keys(browser: Browser, opened: str) -> None:
         "{ key: 'Enter', ctrlKey: true, bubbles: true }))"
     )
     settled(browser)
-    until(lambda: browser.run("document.activeElement.id") == "results")  # not the box, from which Tab leads to a button
+    until(lambda: browser.run("document.activeElement.id") == "results")
     focused = "document.activeElement.firstChild.textContent"
     browser.run("document.querySelector('.p').focus()")
     assert browser.run(focused) == "She"
