@@ -85,9 +85,10 @@ DATA is a folder of `prepare` (references and references with a system's pronoun
 sources), judged pairs (JSONL) with "pronoun_a", "pronoun_b" and "group", the source language, or your own table: a TSV
 file with the columns reference and other, which differ in a pronoun, and maybe group, doc, context, source,
 source_context, id and antecedent. Without context, the references above in the same doc are shown: two, or as many as
-antecedent says, the number of sentences from the antecedent to this one. A pair that occurs more than once counts once. In each source language, all pronoun pairs (and with --scores all ranges of the score
-difference) get equally many items, up to one; a design for which there are too few pairs is refused, with the number
-each cell lacks. With --balance level, rare pairs give all they have.
+antecedent says, the number of sentences from the antecedent to this one. A pair that occurs more than once counts
+once. In each source language, all pronoun pairs (and with --scores all ranges of the score difference) get equally many
+items, up to one; a design for which there are too few pairs is refused, with the number each cell lacks. With --balance
+level, rare pairs give all they have.
 
 For --preset two-stage, DATA is records as `score --jsonl` reads them: "text" and "context", the translations of a
 sentence and of the one before it; "source" and "source_context", their sources; and maybe "group", the source

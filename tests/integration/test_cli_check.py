@@ -44,7 +44,11 @@ def test_it_passes_or_fails_and_agrees_with_compare(check: Check, place: Path) -
     )
     (pair,) = json.loads(Path("o.json").read_text(encoding="utf-8"))["pairs"]
     code, out, err = check("-t", "system-b.txt", "--baseline", "system-a.txt", *both, "--margin", "99", "--github")
-    assert code == 0 and out.startswith("system-b.txt: passed\nmet  no worse than system-a.txt (margin 99)")
+    told = out.splitlines()
+    assert code == 0 and told[0] == "system-b.txt: passed"
+    assert told[1].startswith("system-b.txt: 76.7 pronoun errors per 100 pronouns (")
+    assert told[2].startswith("system-a.txt has better pronouns than system-b.txt: ")  # as `compare` says it
+    assert told[3].startswith("met  no worse than system-a.txt (margin 99)")
     assert f"{pair['difference']:+.2f} points, p = 0.0312 (5 documents; few: p is rough)" in out  # of 32 swaps, one
     assert f"{pair['losses']} segments worse than in system-a.txt" in out
     assert out.count("::warning file=system-b.txt,line=") == min(10, pair["losses"])

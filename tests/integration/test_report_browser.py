@@ -191,7 +191,7 @@ def test_the_source_word_of_the_chosen_pronoun_is_marked(browser: Browser, tmp_p
     result, path = tmp_path / "scores.json", tmp_path / "page.html"
     result.write_text(json.dumps(content), encoding="utf-8")
     assert main(["report", str(result), "-o", str(path), "--no-model", "--quiet"]) == 0
-    place = f"#s{segment['segment']}"
+    place = f"#l{segment['segment'] + 1}"
     browser.open(path, fragment=place)
     source = f"document.querySelector('{place} .source bdi')"
     assert browser.run(f"{source}.innerHTML") == segment["source"]
@@ -254,7 +254,9 @@ def test_a_phone_scrolls_down_only(browser: Browser, sample_page: Path, attentio
         for path in (sample_page, attention_page):
             browser.open(path)
             assert browser.run("document.documentElement.scrollWidth") <= 360
-            assert browser.run("Math.min(...[...document.querySelectorAll('.p')].map((p) => p.offsetHeight))") >= 24
+            assert (
+                browser.run("Math.min(...[...document.querySelectorAll('button.p')].map((p) => p.offsetHeight))") >= 24
+            )
     finally:
         browser.size(1000, 900)
 
@@ -277,7 +279,7 @@ def test_long_names_do_not_widen_a_phone(browser: Browser, tmp_path: Path, width
     browser.size(width, 740, phone=True)
     try:
         browser.open(path)
-        browser.run("document.querySelector('details').open = true")
+        browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         assert browser.run("document.documentElement.scrollWidth") <= width and browser.run(WIDER) == []
         cut = browser.run(CUT)
         assert "matrix" in cut and until(lambda: browser.run(HINTS) == cut)
@@ -396,9 +398,9 @@ def test_a_segment_is_copied_as_text_and_as_a_link(browser: Browser, sample_page
     browser.run("document.querySelectorAll('article .tool').forEach((button) => button.click())")
     link, text, *_ = browser.run("window.copied")
     number = browser.run(SHOWN)[0]
-    assert link.endswith(f"sample.html#s{number}")
+    assert link.endswith(f"sample.html#l{number}")
     lines = text.splitlines()
-    assert lines[0].startswith(f"segment {number} (") and any(line.startswith("reference: ") for line in lines)
+    assert lines[0].startswith(f"line {number} (") and any(line.startswith("reference: ") for line in lines)
     assert re.search(r"^system-c.txt \(\d\.\d\d\): .* \[\d\.\d\d\]", text, re.MULTILINE)
 
 

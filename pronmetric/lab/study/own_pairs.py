@@ -24,8 +24,8 @@ def read(path: str, note: Callable[[str], object]) -> Iterator[Item]:
     """The pairs of a table whose columns are `reference` and `other`, and maybe more, in any order.
 
     `context` and `source_context` are the text before; without `context` it is the references of the rows before in the
-    same `doc`: two, or as many as `antecedent` says, the number of sentences from the antecedent to this one. `group` is
-    the source language. The pronouns are found in the versions, which differ in them alone.
+    same `doc`: two, or as many as `antecedent` says, the number of sentences from the antecedent to this one. `group`
+    is the source language. The pronouns are found in the versions, which differ in them alone.
 
     Raises:
         InputError: with file and line.
