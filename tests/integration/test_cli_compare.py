@@ -71,9 +71,8 @@ def test_output(run: Run, sample: Path, tmp_path: Path) -> None:
     table = [row.split("\t") for row in read(tmp_path / "o.tsv")]
     assert len(table) == 38 and {len(row) for row in table} == {11}
     summary = out.splitlines()[-7:]
-    assert summary[0].startswith(
-        (f"{a} has better pronouns than {c}: ", f"No clear difference between the pronouns of {a}")
-    )
+    assert " has better pronouns than " in summary[0] or summary[0].startswith("No clear difference between the ")
+    assert str(a) in summary[0] and str(c) in summary[0]
     assert f"segments: {seen['a']} better in {a}, {seen['b']} in {c}, {seen['tie']} ties (within 0.02)" in out
     first, second = out.index("approximate randomisation p = "), out.index("t test, as the interval: p = ")
     assert first < second
