@@ -75,6 +75,8 @@ def test_a_difference_is_not_clear_by_the_test_alone() -> None:
     said = of_pair(pair(1.5, 0.05), NAMES, by=SCORE)
     assert said.startswith("No clear difference between the pronouns of first.txt and second.txt: first.txt has 1.50 ")
     assert said.endswith("(95 % 0.50 to 2.50, p = 0.0500).")
+    few = of_pair(pair(1.5, 0.0625)._replace(units=5), NAMES, by=SCORE)
+    assert few.endswith("p = 0.0625); 5 documents are too few for a clear one.")  # at best 2 / 32
     few = of_pair(pair(1.5, None), NAMES, by=SCORE)
     assert few.endswith("1.50 points more; not tested, as there are fewer than 4 documents with a pronoun.")
     same = of_pair(pair(0.0, 1.0, wins=0, losses=0), NAMES, by=SCORE)
