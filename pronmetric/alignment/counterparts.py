@@ -65,9 +65,9 @@ def in_same_rest(
     rests = [[word.text.lower() for k, word in enumerate(words) if k not in places] for words, places in sides]
     if rests[0] != rests[1] or not any(text[0].isalnum() for text in rests[0]):
         return None
-    forms = [[word.text.lower() for word in words] for words, _ in sides]
+    forms, others = ([word.text.lower() for word in words] for words, _ in sides)
     used, found = {other.word: other for other in hyp_pronouns}, dict[int, Occurrence]()
-    for _, i, i_end, j, j_end in SequenceMatcher(None, *forms, autojunk=False).get_opcodes():
+    for _, i, i_end, j, j_end in SequenceMatcher(None, forms, others, autojunk=False).get_opcodes():
         pairs = zip(range(i, i_end), range(j, j_end), strict=False)
         found |= {k: used[m] for k, m in pairs if k in sides[0][1] and m in used}
     return found

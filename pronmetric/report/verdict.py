@@ -96,7 +96,9 @@ def of_pair(pair: Pair, names: Sequence[str], *, by: str) -> str:
     if p >= ALPHA:
         least = 1.0 if pair.units is None else 2.0 ** (1 - pair.units)
         few = f"; {pair.units} {pair.resampled} are too few for a clear one" if ALPHA <= least < 1.0 else ""
-        return f"No clear difference between the pronouns of {first} and {second}: {first} has {amount} ({tested}){few}."
+        return (
+            f"No clear difference between the pronouns of {first} and {second}: {first} has {amount} ({tested}){few}."
+        )
     return f"{first} has better pronouns than {second}: {amount} ({tested})."
 
 

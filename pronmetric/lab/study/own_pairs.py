@@ -43,7 +43,7 @@ def read(path: str, note: Callable[[str], object]) -> Iterator[Item]:
         if before and before[-1] == reference:  # the same sentence in another row
             before.pop()
         if "context" in row:
-            context = (row["context"],) if row["context"] else ()
+            context = tuple(filter(None, [row["context"]]))
         else:
             context = tuple(before[-_reach(row, path, line) :]) if doc is not None else ()
         pronoun_a, pronoun_b = _pronouns(reference, other, path, line)
