@@ -157,7 +157,7 @@ def _print_scores(statistics: ShardStatistics, note: output.Notes) -> None:
     for name, sums in statistics.systems.items():
         shown, total = score.NO_SYSTEM if name is None else name, sums.system_score()
         print(f"{visible(shown)}\tscore: {format_score(total.score)}")
-        note_system(shown, total, note.detail)
+        note_system(shown, total, note, note.detail)
     if statistics.skipped:
         note(f"bad rows skipped, see errors.parquet: {statistics.skipped} of {statistics.rows}")
     note.lengths(statistics.counts)

@@ -29,14 +29,17 @@ benchmarks/published/suggest-threshold.md for other thresholds.
 
 The suggestions are not corrections. The model knows what is probable in the text and, if the source counts (-s), what
 the source says. The rest of the sentence is not changed: "agrees" says whether the form has the case and kind of the
-pronoun ("these" for "she" has not) and fits its verb or noun; other mentions of the same referent stay."""
+pronoun ("these" for "she" has not) and fits its verb or noun, "same_person" whether it is of the pronoun's person (for
+"she", "he" is and "I" is not). Forms that agree come first, of these those of the same person; other mentions of the
+same referent stay."""
 EPILOG = (
     """--jsonl reads one object on each line, {"id": ..., "text": "...", "context": ["previous", "sentences"]}. The
 output has one object on each line, in the same order, also for a text without a doubtful pronoun, whose list is empty;
 the ids of -t are the line numbers, from 0. Start and end count code points of the text:
 
   {"id": 1, "text": "He is late.", "pronouns": [{"text": "He", "start": 0, "end": 2, "probability": 0.03, "better":
-    [{"form": "she", "text": "She", "probability": 0.98, "agrees": true}]}]}
+    [{"form": "she", "text": "She", "probability": 0.98, "agrees": true,
+     "same_person": true}]}]}
 
 "better" is empty if no other form has a higher probability. Forms that would not be a pronoun in that position are not
 scored.

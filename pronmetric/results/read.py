@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 
+from pronmetric.checkpoint.people import PEOPLE, People, people_from
+from pronmetric.errors import PronmetricError
 from pronmetric.eval.decision import DECISIONS, SCORE
 from pronmetric.pronouns import languages, tables
 from pronmetric.pronouns.languages import Language
@@ -55,6 +57,18 @@ def language_code(signature: str) -> str:
         return Signature.parse(signature)["language"]
     except (ValueError, KeyError):
         return languages.ENGLISH.code
+
+
+def model_name(signature: str) -> str | None:
+    """The name of the model in the signature of a result; None if it is no signature.
+
+    >>> model_name("model:small|weights:8be43eb6")
+    'small'
+    """
+    try:
+        return Signature.parse(signature)["model"]
+    except (ValueError, KeyError):
+        return None
 
 
 def _source_language(signature: str) -> str | None:
@@ -148,6 +162,7 @@ class _Reader:
             by=by,
             notes=tuple(notes),
             source_language=_string_or_null(top, "source_language") or _source_language(signature),
+            people=_people(top),
         )
 
     def _read_scores(
@@ -252,6 +267,15 @@ class _Reader:
         if surplus is not None and not 0 <= surplus <= 1:
             entry.fail(f'"surplus" must lie in [0, 1], got {surplus:g}')
         return Pronoun(written, start, end, score, _evidence(entry), surplus)
+
+
+def _people(top: Entry) -> People | None:
+    if top.get(PEOPLE) is None:
+        return None
+    try:
+        return people_from(top.get(PEOPLE))
+    except PronmetricError as error:
+        top.fail(str(error))
 
 
 def _verdict(entry: Entry) -> Verdict:

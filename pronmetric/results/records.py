@@ -8,6 +8,7 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import NamedTuple
 
+from pronmetric.checkpoint.people import People
 from pronmetric.eval.decision import PREFERENCE, SCORE, decide
 from pronmetric.scoring.score import Gap
 
@@ -171,7 +172,8 @@ class Result:
     """A result. pairs: only for `compare`. tie: the tie threshold. by: what decides, one of `DECISIONS`.
 
     probability: whether pronoun scores are probabilities. notes: notes for the reader. source_language: the code of the
-    sources' language, None if unknown.
+    sources' language, None if unknown. people: how the model's marks meet those of people, by its checkpoint's record;
+    None if the file has none.
     """
 
     systems: tuple[System, ...]
@@ -183,6 +185,7 @@ class Result:
     by: str = SCORE
     notes: tuple[str, ...] = ()
     source_language: str | None = None
+    people: People | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -120,7 +120,8 @@ def test_the_numbers_are_those_of_the_plain_text(name: str, call: Call, metric: 
 def test_a_wrong_pronoun_of_a_catalogue_fails_in_its_line(call: Call, place: Path) -> None:
     """The gate of a repository: its catalogue alone, no flag but the limit."""
     code, out, err = call("check", "-t", "sample.po", "--max-errors", "0", "--github", "--worst", "1")
-    assert code == 3 and out.startswith("sample.po: failed\nNOT MET  at most 0 pronoun errors expected")
+    assert code == 3 and out.startswith("sample.po: failed\nsample.po: ")
+    assert "\nNOT MET  at most 0 pronoun errors expected" in out
     (annotation,) = re.findall(r"::error file=sample.po,line=(\d+),title=pronouns::(.*)", out)
     line = place.joinpath("sample.po").read_text(encoding="utf-8").splitlines()[int(annotation[0]) - 1]
     assert line.startswith("msgstr") and "doubtful" in annotation[1]

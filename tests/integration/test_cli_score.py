@@ -113,15 +113,20 @@ def test_one_line_of_notes_and_warnings(run: Run, sample: Path, tiny_checkpoint:
         told = [line for line in run(*files, *flags)[1].splitlines() if line.startswith("pronmetric: ")]
         return [line for line in told if "context cut" not in line]
 
-    unread, untrained, signature = notes("--docids", sample / "docids.txt")
+    unread, untrained, said, signature = notes("--docids", sample / "docids.txt")
     assert signature.startswith("pronmetric: signature: ")
     assert unread.startswith("pronmetric: -s: reports show the source; it does not affect scores")
     caveat = "its config.yaml records no training: the scores may be those of random weights"
     assert untrained == f"pronmetric: checkpoint {tiny_checkpoint().name}: {caveat}"
+    assert (
+        f"{sample / 'system-a.txt'}: " in said and " pronoun errors per 100 pronouns (" in said and "; score " in said
+    )
+    assert re.search(r"\(95 % [0-9.]+ to [0-9.]+\) of \d+ pronouns\.$", said)  # the interval and the number
     assert [line.split(":")[1] for line in notes()] == [
         " no document ids",
         " -s",
         untrained.split(":")[1],
+        f" {sample / 'system-a.txt'}",
         " signature",
     ]
 
@@ -136,7 +141,7 @@ def test_no_pronoun_at_all(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("Yes.\nNo.\n")
     out, err = run("-t", tmp_path / "a", "--verbose")
     assert out.splitlines()[-1] == f"{tmp_path / 'a'}\tscore: null"
-    assert "0 pronouns, in 0 of 2 segments" in err
+    assert "no pronouns, so there is nothing to score" in err and "pronouns in 0 of 2 segments" in err
 
 
 def test_json_holds_everything(run: Run, sample: Path, tmp_path: Path, metric: PronounMetric) -> None:

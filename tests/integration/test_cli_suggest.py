@@ -16,6 +16,7 @@ import pytest
 from pronmetric.cli.main import main
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.corrupt import replace
+from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.pronouns.slots import replaces, same_slot
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.signature import Signature
@@ -53,6 +54,12 @@ def metric(tiny_checkpoint: Checkpoints) -> PronounMetric:
     return PronounMetric.from_pretrained(tiny_checkpoint(), precision="32", gpus=0)
 
 
+PERSONS = {
+    entry.form: {other.person if other.person in "12" else "3" for other in ENGLISH.entries if other.form == entry.form}
+    for entry in ENGLISH.entries
+}
+
+
 def expected(metric: PronounMetric, record: dict[str, Any], *, below: float, top: int) -> list[dict[str, Any]]:
     """The pronouns of a record as `suggest` must list them: each form written into the text and scored by `predict`."""
     (scored,) = metric.predict([record]).pronouns
@@ -69,8 +76,10 @@ def expected(metric: PronounMetric, record: dict[str, Any], *, below: float, top
             here = next((other for other in others if other.start == p.start), None)
             if here is not None and here.score > p.score:
                 fits = replaces(split, index, form)
-                better.append({"form": form, "text": here.text, "probability": here.score, "agrees": fits})
-        better.sort(key=lambda other: (not other["agrees"], -float(other["probability"])))  # type: ignore[arg-type]
+                same = not PERSONS[form].isdisjoint(PERSONS[p.text.lower()])
+                entry = {"form": form, "text": here.text, "probability": here.score, "agrees": fits}
+                better.append({**entry, "same_person": same})
+        better.sort(key=lambda other: (not other["agrees"], not other["same_person"], -float(other["probability"])))
         listed.append({"text": p.text, "start": p.start, "end": p.end, "probability": p.score, "better": better[:top]})
     return listed
 
