@@ -51,7 +51,6 @@ def prepare(corpus: Path) -> Callable[..., int]:
                 f"data.wmt={wmt or corpus / 'wmt'}",
                 f"data.english={corpus / 'english'}",
                 f"out={out}",
-                "passages.outputs=2",
                 "fidelity.passages=30",
                 *overrides,
             ]
@@ -80,9 +79,7 @@ def test_it_is_read_by_datasets_and_split_by_test_set(prepared: Path) -> None:
     assert {*found["passages_train"]["source"], *found["passages_development"]["source"]} == {
         "home",
         "wmt",
-        "wmt-system",
     }
-    assert "wmt-system" not in found["passages_development"]["source"]
 
 
 def test_pairs_in_which_only_the_context_decides_are_counted(prepared: Path) -> None:
