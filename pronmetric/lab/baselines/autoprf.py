@@ -169,7 +169,6 @@ def same_language(
     links: Iterable[tuple[int, int]],
     *,
     positions: Iterable[int],
-    document: int = 0,
 ) -> Iterator[Instance]:
     """Instances with the reference in place of the source, for translation into English.
 
@@ -185,7 +184,7 @@ def same_language(
         linked.setdefault(i, []).append(candidate[j].lower())
     for position in positions:
         pronoun = reference[position].lower()
-        yield Instance(pronoun, [pronoun], linked.get(position, []), document)
+        yield Instance(pronoun, [pronoun], linked.get(position, []))
 
 
 def split(line: str) -> list[str]:

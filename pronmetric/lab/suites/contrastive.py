@@ -15,8 +15,7 @@ from pronmetric.alignment.links import from_pharaoh
 from pronmetric.errors import InputError
 from pronmetric.text import strict_json
 from pronmetric.text.context import Source, Text, join
-from pronmetric.text.entry import Entry, kind
-from pronmetric.text.entry import read as read_entries
+from pronmetric.text.entry import Entry, kind, read_by_id
 from pronmetric.text.lines import read_lines
 
 Scores = Sequence[float]
@@ -272,15 +271,12 @@ def read_objects(path: str | Path, make: Callable[[Entry], Item]) -> list[tuple[
     Raises:
         InputError: with the line, where an id is there twice or `make` refuses an object; a file without objects.
     """
-    by_id: dict[str, tuple[Item, Entry]] = {}
-    for entry in read_entries(path):
+
+    def both(entry: Entry) -> tuple[str, tuple[Item, Entry]]:
         item = make(entry)
-        if item.id in by_id:
-            entry.fail(f'duplicate id "{item.id}"')
-        by_id[item.id] = item, entry
-    if not by_id:
-        raise InputError("no items: expected one JSON object a line", file=path)
-    return list(by_id.values())
+        return item.id, (item, entry)
+
+    return list(read_by_id(path, both, what="items").values())
 
 
 def read_list(path: str | Path, expected: str) -> list[Entry]:

@@ -1,15 +1,14 @@
 """The model card of a checkpoint: its use, training data, evaluation and limitations.
 
-All figures come from reports of the measuring scripts (`python -m benchmarks.checkpoint.NAME --out FILE.json`); nothing
-is entered by hand, and missing measurements are named.
+All figures are those of the measuring scripts (`python -m benchmarks.checkpoint.NAME`); nothing is entered by hand, and
+missing measurements are named.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +33,18 @@ BY_TABLE = (
     "Pronouns are found by a table of forms without rules of usage: every word with one of its forms counts, and forms "
     "that are articles or conjunctions far more often are not scored."
 )
-_PAPER = "Jwalapuram et al. 2019"
-_PARTS = {"system": "R vs S", "noisy": "R vs R'", "system other": "R vs S, against another word or nothing"}
-_SPLITS = {
-    "development": "development",
-    "test": "test",
-    "development_study": "development in the study's form",
-}
-_KNOWN = {("test", "system"): "90.7 on WMT14", ("test", "noisy"): "89.1 on WMT14"}
+PAPER = "Jwalapuram et al. 2019"
+MEASUREMENTS = (
+    "study",
+    "gap",
+    "pair_accuracy",
+    "context_gain",
+    "calibration",
+    "antecedents",
+    "bias",
+    "fidelity",
+)
+"""The scripts whose figures a card has, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,15 @@ class Making:
     date: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was measured of a checkpoint: figures by name of `MEASUREMENTS`, the errors it overlooks, the commands."""
+
+    figures: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    overlooked: str = ""
+    commands: tuple[str, ...] = ()
+
+
 def card(
     *,
     name: str,
@@ -59,7 +71,7 @@ def card(
     config: Mapping[str, Any],
     manifest: Mapping[str, Any],
     manifest_hash: str,
-    reports: Sequence[Mapping[str, Any]],
+    measured: Measured = Measured(),
     making: Making = Making(),
 ) -> str:
     """The card as Markdown.
@@ -70,32 +82,23 @@ def card(
         config: the checkpoint's config.yaml.
         manifest: that of the prepared data, and `manifest_hash`, the SHA-256 of its file.
         manifest_hash: see `manifest`.
-        reports: what the measuring scripts wrote, in any order.
+        measured: its figures.
         making: where and when it was made; the commands are derived from `config` and `manifest`.
-
-    Raises:
-        InputError: a report of other weights.
     """
-    for report in reports:
-        if report["weights"] != weights:
-            raise InputError(
-                f"the report of {report['benchmark']} is of weights {report['weights']}, the checkpoint has {weights}; "
-                f"measure again: {report['command']}"
-            )
     sections = [
         _head(name, weights, config),
         _use(config),
         _ties(config),
-        "## Figures\n\n" + "\n\n".join(_figures(reports)),
-        _limits(config, reports),
+        _figures(measured),
+        _limits(config, measured),
         _data(manifest, manifest_hash),
-        _made(config, manifest, making, reports),
+        _made(config, manifest, making, measured),
     ]
     return "\n\n".join(sections) + "\n"
 
 
-def write(folder: Path, *, data: Path, reports: Iterable[Path] = (), making: Making = Making()) -> None:
-    """Write the card of the checkpoint in `folder`, made from the prepared folder `data`, with these reports."""
+def write(folder: Path, *, data: Path, measured: Measured = Measured(), making: Making = Making()) -> None:
+    """Write the card of the checkpoint in `folder`, made from the prepared folder `data`, with these figures."""
     manifest = data / arrow.MANIFEST
     for path in (folder / "config.yaml", manifest):
         if not path.is_file():
@@ -106,7 +109,7 @@ def write(folder: Path, *, data: Path, reports: Iterable[Path] = (), making: Mak
         config=checkpoint_config.read(folder / "config.yaml"),
         manifest=arrow.read_manifest(data),
         manifest_hash=_sha256(manifest),
-        reports=[json.loads(path.read_text(encoding="utf-8")) for path in reports],
+        measured=measured,
         making=making,
     )
     with AtomicFile(folder / locate.CARD) as file:
@@ -168,172 +171,24 @@ def _ties(config: Mapping[str, Any]) -> str:
     return (
         f"{title}{threshold}: so {100 * how['ties'] / how['pairs']:.1f} % of {how['pairs']:,} development pairs of "
         f"reference and noisy reference tie. The aim was {100 * how['people']:.1f} %, the share of ties among the "
-        f"answers that {_PAPER} publish, where the raters agreed. On other texts people may tie far more often than "
+        f"answers that {PAPER} publish, where the raters agreed. On other texts people may tie far more often than "
         "this threshold does."
     )
 
 
-def _figures(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """One block for each kind of measurement."""
-    by_name: dict[str, list[Mapping[str, Any]]] = {}
-    for report in reports:
-        by_name.setdefault(report["benchmark"], []).append(report["figures"])
-    yield (
+def _figures(measured: Measured) -> str:
+    sections = [
+        "## Figures",
         "Accuracy in percent: the better text must score strictly higher; equal and null scores are wrong and counted. "
         "In brackets the 95 % interval, over the reference sentences of the study set, the articles of GAP, else the "
-        "documents."
-    )
-    for name, render in (
-        ("study", _study),
-        ("gap", _gap),
-        ("pair_accuracy", _pairs),
-        ("context_gain", _context),
-        ("calibration", _calibration),
-        ("antecedents", _antecedents),
-        ("bias", _bias),
-        ("fidelity", _fidelity),
-    ):
-        for figures in by_name.get(name, []):
-            yield render(figures)
-        if name not in by_name:
-            yield f"`{name}`: not measured."
-
-
-def _study(figures: Mapping[str, Any]) -> str:
-    known = {"french": "82.0", "german": "81.6"}
-    rows = []
-    for language, part in figures["languages"].items():
-        cells = [_share(part[kind]) for kind in ("common", "none", "shuffled")]
-        counts = f"{part['common']['equal']} / {part['common']['null']} / {part['unscored']['either']}"
-        rows.append([language, str(part["common"]["pairs"]), *cells, counts, known.get(language, "")])
-    header = ["language", "pairs", "common context", "none", "shuffled", "equal / null / unscored", _PAPER]
-    return "### Published study set (test)\n\n" + table(header, rows)
-
-
-def _gap(figures: Mapping[str, Any]) -> str:
-    rows = [
-        [kind, _share(figures[kind]), _share(figures["first_600"][kind])] for kind in ("common", "none", "shuffled")
+        "documents.",
     ]
-    return (
-        "### GAP development part (test): the pronoun against the other gender's\n\n"
-        + table(["context", f"accuracy, {figures['common']['pairs']} items", "first 600"], rows)
-        + f"\n\nContext helps by {_gain(figures['context_gain'])} points, shuffled context by "
-        + f"{_gain(figures['shuffled_gain'])}."
-    )
+    for name in MEASUREMENTS:
+        sections += measured.figures.get(name, [f"`{name}`: not measured."])
+    return "\n\n".join(sections)
 
 
-def _pairs(figures: Mapping[str, Any]) -> str:
-    rows, notes = [], []
-    for part, title in _PARTS.items():
-        if part not in figures:
-            continue
-        own = figures[part]
-        known = _KNOWN.get((figures["split"], part), "")
-        for kind, value in own["contexts"].items():
-            counts = f"{value['equal']} / {value['null']}"
-            rows.append([title, kind, str(value["pairs"]), _share(value), counts, known if kind == "common" else ""])
-        notes.append(f"{title}: {_counts(own['by_count'])}.")
-    header = ["pairs", "context", "number", "accuracy", "equal / null", _PAPER]
-    title = f"### Reference against system and noisy reference ({_SPLITS[figures['split']]})\n\n"
-    return title + "\n\n".join([table(header, rows), *notes])
-
-
-def _counts(split: Mapping[str, Any]) -> str:
-    """Accuracy on pairs with equal and unequal numbers of pronouns."""
-    parts = []
-    if split["equal"] is not None:
-        parts.append(f"{_share(split['equal'])} where both texts have as many pronouns")
-    if split["unequal"] is not None:
-        parts.append(
-            f"{_share(split['unequal'])} of {split['unequal']['pairs']} pairs where not, of which the text with fewer "
-            f"pronouns wins {_share(split['fewer_won'])}"
-        )
-    return "; ".join(parts)
-
-
-def _context(figures: Mapping[str, Any]) -> str:
-    rows = [
-        [
-            group,
-            str(part["common"]["pairs"]),
-            *(f"{100 * part[kind]['accuracy']:.1f}" for kind in ("common", "none", "shuffled")),
-            _gain(part["context_gain"]),
-            _gain(part["shuffled_gain"]),
-        ]
-        for group, part in figures.items()
-        if not group.startswith("third,")
-    ]
-    header = ["pronouns", "pairs", "common", "none", "shuffled", "common - none", "shuffled - none"]
-    return "### Does context help? R vs R'\n\n" + table(header, rows)
-
-
-def _calibration(figures: Mapping[str, Any]) -> str:
-    rows = [
-        [f"{b['low']:.3f} to {b['high']:.3f}", str(b["count"]), f"{b['probability']:.3f}", f"{b['frequency']:.3f}"]
-        for b in figures["reliability"]
-    ]
-    return (
-        f"### Calibration ({figures['split']}, {figures['form']} text)\n\n"
-        f"Expected calibration error {figures['ece']:.3f} ({figures['bins']} equal-mass bins) over "
-        f"{figures['pronouns']} pronouns of held-out references, {figures['wrong']} of them replaced: at "
-        f"{100 * figures['rate']:.1f} %, the rate at which the outputs of WMT22 have another pronoun than the "
-        "reference.\n\n" + table(["probability", "pronouns", "mean", "right"], rows)
-    )
-
-
-def _antecedents(figures: Mapping[str, Any]) -> str:
-    rows = [
-        [group, str(part["pronouns"]), method, *(_share(part[method][hit]) for hit in ("hit@1", "hit@3"))]
-        for group, group_figures in figures["groups"].items()
-        for part in [group_figures.get("antecedent")]
-        if part is not None
-        for method in ("attention", "nearest noun", "chance")
-    ]
-    gain = figures["groups"]["held out"]["antecedent"]["gain"]["hit@1"]
-    return (
-        "### Does a third-person pronoun look at its antecedent? GUM's coreference\n\n"
-        + table(["documents", "pronouns", "", "hit@1", "hit@3"], rows)
-        + "\n\nHit@k: one of the k words most attended, the pronoun itself excluded, is part of its antecedent. "
-        + f"Attention minus the nearest noun, held out: {_gain(gain)} points (hit@1). What `pronmetric attention` "
-        + "shows is a guess at antecedents, useful only where it is better than that baseline."
-    )
-
-
-def _bias(figures: Mapping[str, Any]) -> str:
-    own, gap = figures["winogender"]["occupation"], figures["gap"]
-    correlations = ", ".join(
-        f"{own['correlations'][source]['pearson']['value']:+.2f} ({label})"
-        for source, label in (("bergsma", "web text"), ("bls", "US"))
-    )
-    rows = [[name, str(gap[name]["pairs"]), _share(gap[name])] for name in ("feminine", "masculine")]
-    return (
-        "### Bias by gender (test)\n\n"
-        + f"Winogender: P(he) - P(she) in the same sentence is {own['difference']['value']:+.3f} on average over "
-        + f"{own['occupations']} occupations (absolute {own['absolute']['value']:.3f}; 0 is unbiased). Its correlation "
-        + f"with the share of women in the occupation: {correlations}; a negative one follows the statistics.\n\n"
-        + table(["GAP development part, pronouns", "items", "accuracy"], rows)
-        + f"\n\nFeminine minus masculine: {_gain(gap['difference'])} points."
-    )
-
-
-def _fidelity(figures: Mapping[str, Any]) -> str:
-    groups = [(f"level {level}", shares) for level, shares in figures["levels"].items()]
-    groups += [("rewritten documents", figures["rewritten"])] if "rewritten" in figures else []
-    sets = ("all", "he", "she", "they", "it")
-    rows = [[name, *(_share(shares[each]) if each in shares else "" for each in sets)] for name, shares in groups]
-    they, bias = figures["they"]["all"], figures["stereotypes"]
-    share = bias["share"]
-    return (
-        "### Fidelity: the right pronouns against another person's (held-out frames, roles and names)\n\n"
-        + table(["passages", *sets], rows)
-        + "\n\nThe level is the number of sentences about the other person in between. Singular they that the text "
-        + f"has established, against he or she: {_share(they)} % of {they['pairs']} texts. Where nothing "
-        + f"but a stereotype of the role decides between he and she, {_share({**share, 'accuracy': share['value']})} % "
-        + f"of {bias['pairs']} decisions are on its side; 50 % is unbiased. Neopronouns are not scored."
-    )
-
-
-def _limits(config: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]) -> str:
+def _limits(config: Mapping[str, Any], measured: Measured) -> str:
     lines = [
         *([] if checkpoint_config.language_of(config).ruled else [BY_TABLE]),
         "Where the source does not count (`-s` with a reader of sources), a pronoun that fits its "
@@ -345,14 +200,8 @@ def _limits(config: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]) -> 
         f"Context beyond {config['max_pieces']} sub-word pieces is cut from the left; such segments are counted.",
         "A dropped pronoun is not scored: only pronouns in the text have a probability.",
     ]
-    wrong = next((r["figures"]["confusions"] for r in reports if r["benchmark"] == "study"), None)
-    if wrong is None:
-        wrong = next((r["figures"]["noisy"]["confusions"] for r in reports if "noisy" in r["figures"]), None)
-    if wrong:
-        listed = ", ".join(
-            f"{c['system']} for {c['reference']} ({c['wrong']} of {c['pairs']})" for c in wrong[:8] if c["wrong"]
-        )
-        lines.append(f"Errors it overlooks most often: {listed}.")
+    if measured.overlooked:
+        lines.append(f"Errors it overlooks most often: {measured.overlooked}.")
     return "## Limits\n\n" + "\n".join(f"- {line}" for line in lines)
 
 
@@ -383,9 +232,7 @@ def _data(manifest: Mapping[str, Any], manifest_hash: str) -> str:
     )
 
 
-def _made(
-    config: Mapping[str, Any], manifest: Mapping[str, Any], making: Making, reports: Sequence[Mapping[str, Any]]
-) -> str:
+def _made(config: Mapping[str, Any], manifest: Mapping[str, Any], making: Making, measured: Measured) -> str:
     hidden = ("pronouns", "encoder", "training", checkpoint_config.LANGUAGE)
     shown = {key: value for key, value in config.items() if key not in hidden}
     shown["training"] = {key: value for key, value in config.get("training", {}).items() if key != "confusion"}
@@ -405,7 +252,7 @@ def _made(
             *recipe.commands(config.get("training", {}), manifest),
             "```",
             "",
-            *_measured(reports),
+            *(("Measured with", "", "```", *measured.commands, "```", "") if measured.commands else ()),
             "Settings of the checkpoint:",
             "",
             "```yaml",
@@ -429,28 +276,6 @@ def _teachers(training: Mapping[str, Any]) -> set[str]:
     if "average" in training:
         return {each for part in training["average"] for each in _teachers(part)}
     return {training["teacher"]} if "teacher" in training else set()
-
-
-def _measured(reports: Sequence[Mapping[str, Any]]) -> list[str]:
-    if not reports:
-        return []
-    return ["Measured with", "", "```", *dict.fromkeys(str(report["command"]) for report in reports), "```", ""]
-
-
-def _share(value: Mapping[str, Any] | None) -> str:
-    """An accuracy or an estimate: "86.4 [83.1, 89.2]"."""
-    if value is None:
-        return "-"
-    share = value["accuracy"] if "accuracy" in value else value["value"]
-    if value["low"] is None:
-        return f"{100 * share:.1f}"
-    return f"{100 * share:.1f} [{100 * value['low']:.1f}, {100 * value['high']:.1f}]"
-
-
-def _gain(value: Mapping[str, Any]) -> str:
-    if value["low"] is None:
-        return f"{100 * value['value']:+.1f}"
-    return f"{100 * value['value']:+.1f} [{100 * value['low']:+.1f}, {100 * value['high']:+.1f}]"
 
 
 def front_matter(codes: Sequence[str]) -> str:

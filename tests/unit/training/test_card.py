@@ -11,9 +11,10 @@ import yaml
 
 from benchmarks import pages
 from benchmarks.checkpoint import card as script
+from benchmarks.checkpoint.card_figures import measured
+from benchmarks.checkpoint.reliability import Bin
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import Accuracy, Confusion, CountSplit, Estimate
-from pronmetric.eval.calibration import Bin
 from pronmetric.training.card.checkpoint import Making, card
 
 WEIGHTS = hashlib.sha256(b"weights").hexdigest()[:8]
@@ -130,7 +131,7 @@ def made(*reports: dict[str, Any]) -> str:
         config=CONFIG,
         manifest=MANIFEST,
         manifest_hash="ab" * 32,
-        reports=reports,
+        measured=measured(reports, weights=WEIGHTS),
         making=MAKING,
     )
 
