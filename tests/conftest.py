@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from jaxtyping import install_import_hook
 
-from tests.tools import postgresql
+from tests.tools import postgresql, ready
 from tests.tools.browser import NAMES, VARIABLE, Browser, find
 
 if TYPE_CHECKING:
@@ -161,6 +161,13 @@ def _small(config: dict[str, Any]) -> HuggingFaceEncoder:
         for parameter in made.parameters():
             parameter.data += 0.1 * torch.randn_like(parameter)
     return made.eval()
+
+
+@pytest.fixture(scope="session")
+def programs() -> Iterator[dict[str, str]]:
+    """The environment of processes in which `pronmetric` and `python` start at once, their libraries loaded."""
+    with ready.running() as environment:
+        yield environment
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,135 @@
+"""Programs that start at once: a process that has the libraries loaded forks for each call.
+
+A call of `pronmetric` or `python` in the folder of `running()` has its own process, with the standard streams, the
+folder, the environment, the signals and the exit code of a program that a shell starts; only the imports are saved.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+from typing import Any
+
+_SOCKET = "PRONMETRIC_TESTS_READY"
+_CLIENT = f"""#!{sys.executable} -IS
+import json, os, signal, socket, sys
+
+job = {{"argv": [os.path.basename(sys.argv[0]), *sys.argv[1:]], "folder": os.getcwd(), "environment": dict(os.environ)}}
+with socket.socket(socket.AF_UNIX) as server:
+    server.connect(os.environ["{_SOCKET}"])
+    socket.send_fds(server, [b"x"], [0, 1, 2])
+    replies = server.makefile("rw")
+    print(json.dumps(job), file=replies, flush=True)
+    process = int(replies.readline())
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: os.kill(process, number))
+    code = int(replies.readline())
+sys.exit(code if code >= 0 else 128 - code)
+"""
+
+
+@contextmanager
+def running() -> Iterator[dict[str, str]]:
+    """The environment in which `pronmetric` and `python` start at once."""
+    with TemporaryDirectory(prefix="ready-") as folder:
+        for name in ("pronmetric", "python"):
+            program = Path(folder) / name
+            program.write_text(_CLIENT, encoding="utf-8")
+            program.chmod(0o755)
+        address = f"{folder}/socket"
+        command = [sys.executable, "-m", "tests.tools.ready", address]
+        root = Path(__file__).parents[2]
+        with subprocess.Popen(command, cwd=root, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as server:
+            assert server.stdout is not None and server.stdout.readline() == b"ready\n"
+            path = os.pathsep.join([folder, str(Path(sys.executable).parent), os.environ["PATH"]])
+            yield {**os.environ, "PATH": path, _SOCKET: address}
+            server.terminate()
+
+
+def _serve(address: str) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen()
+        print("ready", flush=True)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the processes that wait for a call leave no zombies
+        while True:
+            call, _ = listener.accept()
+            if os.fork() == 0:
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                listener.close()
+                return _answer(call)
+            call.close()
+
+
+def _answer(call: socket.socket) -> None:
+    """Run one call in a process of its own, and tell its number and its exit code."""
+    _, streams, _, _ = socket.recv_fds(call, 1, 3)
+    replies = call.makefile("rw")
+    job = json.loads(replies.readline())
+    process = os.fork()
+    if process == 0:
+        replies.close()
+        call.close()
+        return _run(job, streams)
+    for stream in streams:
+        os.close(stream)
+    print(process, file=replies, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), file=replies, flush=True)
+    os._exit(0)
+
+
+def _run(job: dict[str, Any], streams: list[int]) -> None:
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(job["folder"])
+    os.environ.clear()
+    os.environ.update(job["environment"])
+    program, *argv = job["argv"]
+    if program == "pronmetric":
+        from pronmetric.cli.main import main
+
+        sys.argv = [program, *argv]
+        del sys.path[0]
+        sys.exit(main())
+    option, what, *rest = argv
+    sys.argv = [option, *rest]
+    sys.path[0] = ""
+    if option == "-m":
+        runpy.run_module(what, run_name="__main__", alter_sys=True)
+    elif option == "-c":
+        sys.modules["__main__"] = ModuleType("__main__")
+        exec(compile(what, "<string>", "exec"), vars(sys.modules["__main__"]))
+    else:
+        raise ValueError(f"expected -c CODE or -m MODULE, got {argv}")
+
+
+def _load() -> None:
+    """What the calls would import."""
+    import pytorch_lightning  # noqa: F401
+    import sklearn.linear_model  # noqa: F401
+    import torch  # noqa: F401
+    import transformers  # noqa: F401
+
+    import pronmetric.metric
+    import pronmetric.scoring.inference
+    import pronmetric.training.run  # noqa: F401
+    from pronmetric.cli.main import VERBS, load
+
+    for verb in VERBS:
+        load(verb)
+
+
+if __name__ == "__main__":
+    _load()
+    _serve(sys.argv[1])
