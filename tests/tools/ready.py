@@ -6,6 +6,8 @@ folder, the environment, the signals and the exit code of a program that a shell
 
 from __future__ import annotations
 
+import atexit
+import gc
 import json
 import os
 import runpy
@@ -18,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 _SOCKET = "PRONMETRIC_TESTS_READY"
 _CLIENT = f"""#!{sys.executable} -IS
@@ -67,11 +69,11 @@ def _serve(address: str) -> None:
             if os.fork() == 0:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 listener.close()
-                return _answer(call)
+                _answer(call)
             call.close()
 
 
-def _answer(call: socket.socket) -> None:
+def _answer(call: socket.socket) -> NoReturn:
     """Run one call in a process of its own, and tell its number and its exit code."""
     _, streams, _, _ = socket.recv_fds(call, 1, 3)
     replies = call.makefile("rw")
@@ -80,7 +82,7 @@ def _answer(call: socket.socket) -> None:
     if process == 0:
         replies.close()
         call.close()
-        return _run(job, streams)
+        _run(job, streams)
     for stream in streams:
         os.close(stream)
     print(process, file=replies, flush=True)
@@ -88,18 +90,31 @@ def _answer(call: socket.socket) -> None:
     os._exit(0)
 
 
-def _run(job: dict[str, Any], streams: list[int]) -> None:
+def _run(job: dict[str, Any], streams: list[int]) -> NoReturn:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
     os.chdir(job["folder"])
     os.environ.clear()
     os.environ.update(job["environment"])
-    program, *argv = job["argv"]
-    if program == "pronmetric":
+    code = 0
+    try:
+        _program(*job["argv"])
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+        code = 1
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    os._exit(code)  # the interpreter takes a second to take the libraries down
+
+
+def _program(name: str, *argv: str) -> None:
+    if name == "pronmetric":
         from pronmetric.cli.main import main
 
-        sys.argv = [program, *argv]
+        sys.argv = [name, *argv]
         del sys.path[0]
         sys.exit(main())
     option, what, *rest = argv
@@ -132,4 +147,5 @@ def _load() -> None:
 
 if __name__ == "__main__":
     _load()
+    gc.freeze()  # so that no process copies the pages of what is loaded
     _serve(sys.argv[1])
