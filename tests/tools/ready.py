@@ -1,22 +1,22 @@
 """Programs that start at once: a process that has the libraries loaded forks for each call.
 
-A call of `pronmetric` or `python` in the folder of `running()` has its own process, with the standard streams, the
+A call of `pronmetric` or `python` in the folder of `running()` has its own process, with the open files, the
 folder, the environment, the signals and the exit code of a program that a shell starts; only the imports are saved.
 """
 
 from __future__ import annotations
 
 import atexit
+import fcntl
 import gc
 import json
 import os
 import runpy
-import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
@@ -26,10 +26,12 @@ _SOCKET = "PRONMETRIC_TESTS_READY"
 _CLIENT = f"""#!{sys.executable} -IS
 import json, os, signal, socket, sys
 
-job = {{"argv": [os.path.basename(sys.argv[0]), *sys.argv[1:]], "folder": os.getcwd(), "environment": dict(os.environ)}}
+streams = [int(name) for name in os.listdir("/dev/fd") if os.path.exists(f"/dev/fd/{{name}}")]
+job = {{"argv": [os.path.basename(sys.argv[0]), *sys.argv[1:]], "streams": streams}}
+job |= {{"folder": os.getcwd(), "environment": dict(os.environ)}}
 with socket.socket(socket.AF_UNIX) as server:
     server.connect(os.environ["{_SOCKET}"])
-    socket.send_fds(server, [b"x"], [0, 1, 2])
+    socket.send_fds(server, [b"x"], streams)
     replies = server.makefile("rw")
     print(json.dumps(job), file=replies, flush=True)
     process = int(replies.readline())
@@ -63,11 +65,12 @@ def _serve(address: str) -> None:
         listener.bind(address)
         listener.listen()
         print("ready", flush=True)
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the processes that wait for a call leave no zombies
         while True:
             call, _ = listener.accept()
+            with suppress(ChildProcessError):  # there is none
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
             if os.fork() == 0:
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 listener.close()
                 _answer(call)
             call.close()
@@ -75,7 +78,7 @@ def _serve(address: str) -> None:
 
 def _answer(call: socket.socket) -> NoReturn:
     """Run one call in a process of its own, and tell its number and its exit code."""
-    _, streams, _, _ = socket.recv_fds(call, 1, 3)
+    _, streams, _, _ = socket.recv_fds(call, 1, 64)
     replies = call.makefile("rw")
     job = json.loads(replies.readline())
     process = os.fork()
@@ -91,7 +94,10 @@ def _answer(call: socket.socket) -> NoReturn:
 
 
 def _run(job: dict[str, Any], streams: list[int]) -> NoReturn:
-    for number, stream in enumerate(streams):
+    apart = [fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, 100) for stream in streams]
+    for stream in streams:
+        os.close(stream)
+    for number, stream in zip(job["streams"], apart, strict=True):
         os.dup2(stream, number)
         os.close(stream)
     os.chdir(job["folder"])
