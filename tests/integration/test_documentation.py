@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -84,14 +85,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return folder
 
 
-def run(block: Block, folder: Path) -> str:
+def run(block: Block, folder: Path, programs: dict[str, str]) -> str:
     """What the block prints; it must succeed."""
-    if block.language == "bash":
-        command = ["bash", "-euo", "pipefail", "-c", block.text]
-    else:
-        command = [sys.executable, "-c", block.text]
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    result = subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True)
+    text = block.text if block.language == "bash" else shlex.join(["python", "-c", block.text])
+    command = ["bash", "-euo", "pipefail", "-c", text]
+    result = subprocess.run(command, cwd=folder, env=programs, capture_output=True, text=True)
     if result.returncode and "pronmetric bulk" in block.text:
         late(result.stderr, result.returncode)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -99,13 +97,15 @@ def run(block: Block, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("page", dict.fromkeys(page for page, _ in RUN))
-def test_the_blocks_of_a_page_run_with_its_output(page: str, folders: Callable[[str], Path]) -> None:
+def test_the_blocks_of_a_page_run_with_its_output(
+    page: str, folders: Callable[[str], Path], programs: dict[str, str]
+) -> None:
     for block in PAGES[page]:
         if block.marks & MARKS:
             continue
         if ONNX in block.marks:
             pytest.importorskip("onnxruntime")
-        check_output(page, block, try_twice(partial(run, block, folders(page))))
+        check_output(page, block, try_twice(partial(run, block, folders(page), programs)))
 
 
 def check_output(page: str, block: Block, output: str) -> None:
@@ -115,16 +115,15 @@ def check_output(page: str, block: Block, output: str) -> None:
             assert any(same(line, other) for other in printed), f"{page}:{block.line} promises {line!r}\n{output}"
 
 
-def test_the_blocks_of_evaluate_run_with_their_output(
-    folders: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_blocks_of_evaluate_run_with_their_output(folders: Callable[[str], Path], tmp_path: Path) -> None:
     if find_spec("evaluate") is None:
         pytest.skip("evaluate is not installed")
-    monkeypatch.setenv("HF_HOME", str(tmp_path))  # it copies modules there
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    apart = {**os.environ, "PATH": path, "HF_HOME": str(tmp_path)}  # it copies modules there
     found = [(page, block) for page, own in PAGES.items() for block in own if EVALUATE in block.marks]
     assert found
     for page, block in found:
-        check_output(page, block, run(block, folders(page)))
+        check_output(page, block, run(block, folders(page), apart))
 
 
 def test_every_mark_is_known() -> None:
