@@ -145,7 +145,10 @@ def test_the_readme_is_short() -> None:
 
 def test_the_first_sentence_of_the_readme_is_of_the_sample(folders: Callable[[str], Path]) -> None:
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    told = re.search(r"system-a: (\S+) pronoun errors per 100 pronouns \((\S+) w\w+, (\S+) m\w+, (\S+) s\w+; 95 % (\S+) to (\S+)\)", readme)
+    told = re.search(
+        r"system-a: (\S+) pronoun errors per 100 pronouns \((\S+) w\w+, (\S+) m\w+, (\S+) s\w+; 95 % (\S+) to (\S+)\)",
+        readme,
+    )
     assert told is not None and told.start() < 100
     result = folders("README.md") / "examples" / "sample" / "result.json"
     if not result.exists():
