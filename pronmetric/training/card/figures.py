@@ -55,7 +55,7 @@ def sections(reports: Sequence[Mapping[str, Any]]) -> str:
 def most_overlooked(reports: Sequence[Mapping[str, Any]]) -> str | None:
     """The errors that a checkpoint overlooks most often: "which for that (29 of 100)"; None if nobody measured them."""
     figures = {report["benchmark"]: report["figures"] for report in reversed(reports) if "benchmark" in report}
-    noisy = next((each["noisy"] for each in figures.values() if "noisy" in each), {})
+    noisy: Mapping[str, Any] = next((each["noisy"] for each in figures.values() if "noisy" in each), {})
     wrong = figures.get("study", {}).get("confusions") or noisy.get("confusions", ())
     listed = [f"{c['system']} for {c['reference']} ({c['wrong']} of {c['pairs']})" for c in wrong[:8] if c["wrong"]]
     return ", ".join(listed) or None
