@@ -161,7 +161,7 @@ def test_the_first_sentence_of_the_readme_is_of_the_sample(folders: Callable[[st
 
 
 def test_the_readme_has_no_hash_and_no_date() -> None:
-    """Figures of the README are of today's weights; hashes, dates and older weights stand in the cards and the history."""
+    """Its figures are of today's weights; hashes, dates and older weights stand in the cards and the history."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert not re.findall(r"`[0-9a-f]{8}`|\b20\d\d-\d\d|[†‡]", text)
 
