@@ -6,8 +6,7 @@ The record for machines (settings, splits, calibration, the overrides of each ru
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,7 @@ from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.output.targets import AtomicFile
 from pronmetric.pronouns.languages import Language
-from pronmetric.signature import Signature
-from pronmetric.training.card import figures, recipe
+from pronmetric.training.card import recipe
 
 _LICENCES = {
     "wmt": "WMT system outputs, references and sources (wmt-conference/wmtNN-news-systems): for research use",
@@ -44,6 +42,14 @@ class Making:
     date: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The sections on what was measured of a checkpoint, as Markdown, and the errors that it overlooks most often."""
+
+    sections: str = "## What people marked (test)\n\nNot measured.\n\n## Tests\n\nNot measured."
+    overlooked: str = ""
+
+
 def card(
     *,
     name: str,
@@ -51,7 +57,7 @@ def card(
     config: Mapping[str, Any],
     manifest: Mapping[str, Any],
     manifest_hash: str,
-    reports: Sequence[Mapping[str, Any]],
+    measured: Measured = Measured(),
     making: Making = Making(),
 ) -> str:
     """The card as Markdown.
@@ -62,31 +68,21 @@ def card(
         config: the checkpoint's config.yaml.
         manifest: that of the prepared data, and `manifest_hash`, the SHA-256 of its file.
         manifest_hash: see `manifest`.
-        reports: what the measuring scripts wrote, in any order.
+        measured: its figures.
         making: where and when it was made; the commands are derived from `config` and `manifest`.
-
-    Raises:
-        InputError: a report of other weights.
     """
-    for report in reports:
-        measured = report.get("weights") or Signature.parse(report["signature"])["weights"]
-        if measured != weights:
-            raise InputError(
-                f"the report of {report.get('benchmark', 'people')} is of weights {measured}, the checkpoint has "
-                f"{weights}; measure again: {report.get('command', 'pronmetric evaluate')}"
-            )
     sections = [
         _head(name, weights, config),
         _use(config),
-        figures.sections(reports),
-        _limits(config, reports),
+        measured.sections,
+        _limits(config, measured),
         _training(config, manifest, manifest_hash, making),
     ]
     return "\n\n".join(sections) + "\n"
 
 
-def write(folder: Path, *, data: Path, reports: Iterable[Path] = (), making: Making = Making()) -> None:
-    """Write the card of the checkpoint in `folder`, made from the prepared folder `data`, with these reports."""
+def write(folder: Path, *, data: Path, measured: Measured = Measured(), making: Making = Making()) -> None:
+    """Write the card of the checkpoint in `folder`, made from the prepared folder `data`, with these figures."""
     manifest = data / arrow.MANIFEST
     for path in (folder / "config.yaml", manifest):
         if not path.is_file():
@@ -97,7 +93,7 @@ def write(folder: Path, *, data: Path, reports: Iterable[Path] = (), making: Mak
         config=checkpoint_config.read(folder / "config.yaml"),
         manifest=arrow.read_manifest(data),
         manifest_hash=_sha256(manifest),
-        reports=[json.loads(path.read_text(encoding="utf-8")) for path in reports],
+        measured=measured,
         making=making,
     )
     with AtomicFile(folder / locate.CARD) as file:
@@ -144,7 +140,7 @@ pronmetric compare -t a.txt b.txt --model FOLDER
 ```"""
 
 
-def _limits(config: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]) -> str:
+def _limits(config: Mapping[str, Any], measured: Measured) -> str:
     lines = [
         *([] if checkpoint_config.language_of(config).ruled else [BY_TABLE]),
         "Without the source, a pronoun that fits its sentence and the text before it counts as right, and a missing "
@@ -156,8 +152,8 @@ def _limits(config: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]) -> 
         "from the left and counted.",
         _ties(config),
     ]
-    if listed := figures.most_overlooked(reports):
-        lines.append(f"Errors it overlooks most often: {listed}.")
+    if measured.overlooked:
+        lines.append(f"Errors it overlooks most often: {measured.overlooked}.")
     return "## Limits\n\n" + "\n".join(f"- {line}" for line in lines)
 
 
@@ -226,3 +222,9 @@ def front_matter(codes: Sequence[str]) -> str:
         "tags": ["evaluation", "machine-translation", "pronouns", "metric"],
     }
     return f"---\n{yaml.safe_dump(content, sort_keys=False).strip()}\n---"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

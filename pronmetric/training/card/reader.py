@@ -13,7 +13,7 @@ from pronmetric.scoring.surplus import OTHER_FORMS
 from pronmetric.training.after.people_fit import OTHERS, TRAINED, WITH, WITHOUT
 from pronmetric.training.after.surplus_fit import AREA, CORRECTED, DELETED, EXPECTED, PRIOR
 from pronmetric.training.card import recipe
-from pronmetric.training.card.figures import table
+from pronmetric.training.card.checkpoint import table
 from pronmetric.training.fit import EXPORT
 from pronmetric.training.source.data import RATE, WITH_SOURCE
 from pronmetric.training.source.mixing import REPLACED

@@ -13,8 +13,7 @@ from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
 from pronmetric.scoring.judged import MARKED, MENDED
 from pronmetric.training.card import recipe
-from pronmetric.training.card.checkpoint import BY_TABLE, front_matter
-from pronmetric.training.card.figures import table
+from pronmetric.training.card.checkpoint import BY_TABLE, front_matter, table
 from pronmetric.training.source.data import RATE, WITH_SOURCE, WITHOUT
 
 

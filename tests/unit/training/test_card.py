@@ -12,6 +12,7 @@ import yaml
 
 from benchmarks import pages
 from benchmarks.checkpoint import card as script
+from benchmarks.checkpoint.card_figures import measured
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import Accuracy, Confusion, CountSplit, Estimate
 from pronmetric.eval.calibration import Bin
@@ -153,7 +154,7 @@ def made(*reports: dict[str, Any]) -> str:
         config=CONFIG,
         manifest=MANIFEST,
         manifest_hash="ab" * 32,
-        reports=reports,
+        measured=measured(reports, weights=WEIGHTS),
         making=MAKING,
     )
 

@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pronmetric.errors import InputError
+from pronmetric.signature import Signature
+from pronmetric.training.card.checkpoint import Measured, table
+
 PAPER = "Jwalapuram et al. 2019"
 PEOPLE = "people"  # the name of a report of `evaluate`, which has none
 _WITHOUT = ", without the source"
@@ -26,7 +30,25 @@ _SAID = ("calibration", "antecedents", "bias")  # whose figures are sentences
 _HEADER = ("test", "number", "accuracy", "without context", PAPER)
 
 
-def sections(reports: Sequence[Mapping[str, Any]]) -> str:
+def measured(reports: Sequence[Mapping[str, Any]], *, weights: str) -> Measured:
+    """What the card says of these reports, in any order.
+
+    weights: first 8 hex digits of the SHA-256 of the checkpoint's weights.
+
+    Raises:
+        InputError: a report of other weights.
+    """
+    for report in reports:
+        found = report.get("weights") or Signature.parse(report["signature"])["weights"]
+        if found != weights:
+            raise InputError(
+                f"the report of {report.get('benchmark', PEOPLE)} is of weights {found}, the checkpoint has {weights}; "
+                f"measure again: {report.get('command', 'pronmetric evaluate')}"
+            )
+    return Measured(_sections(reports), _most_overlooked(reports))
+
+
+def _sections(reports: Sequence[Mapping[str, Any]]) -> str:
     """The sections on people and on the tests, as Markdown."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for report in reports:
@@ -52,13 +74,13 @@ def sections(reports: Sequence[Mapping[str, Any]]) -> str:
     return "\n\n".join(parts)
 
 
-def most_overlooked(reports: Sequence[Mapping[str, Any]]) -> str | None:
-    """The errors that a checkpoint overlooks most often: "which for that (29 of 100)"; None if nobody measured them."""
+def _most_overlooked(reports: Sequence[Mapping[str, Any]]) -> str:
+    """The errors that a checkpoint overlooks most often: "which for that (29 of 100)"; "" if nobody measured them."""
     figures = {report["benchmark"]: report["figures"] for report in reversed(reports) if "benchmark" in report}
     noisy: Mapping[str, Any] = next((each["noisy"] for each in figures.values() if "noisy" in each), {})
     wrong = figures.get("study", {}).get("confusions") or noisy.get("confusions", ())
     listed = [f"{c['system']} for {c['reference']} ({c['wrong']} of {c['pairs']})" for c in wrong[:8] if c["wrong"]]
-    return ", ".join(listed) or None
+    return ", ".join(listed)
 
 
 def _people(figures: Mapping[str, Any]) -> str:
@@ -240,9 +262,3 @@ def _gain(value: Mapping[str, Any]) -> str:
     if value["low"] is None:
         return f"{100 * value['value']:+.1f}"
     return f"{100 * value['value']:+.1f} [{100 * value['low']:+.1f}, {100 * value['high']:+.1f}]"
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
