@@ -1,4 +1,8 @@
-"""The figures of a checkpoint's card, from the JSON of the measuring scripts."""
+"""The figures of a model card: what people marked, then one table of the tests and a sentence for what is no accuracy.
+
+All come from reports of the measuring scripts (`python -m benchmarks.checkpoint.NAME --out FILE.json`) and of
+`evaluate --split people_test --to_json`; nothing is entered by hand, and missing measurements are named.
+"""
 
 from __future__ import annotations
 
@@ -6,143 +10,218 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pronmetric.errors import InputError
-from pronmetric.training.card.checkpoint import PAPER, Measured, table
+from pronmetric.signature import Signature
+from pronmetric.training.card.checkpoint import Measured, table
 
+PAPER = "Jwalapuram et al. 2019"
+PEOPLE = "people"  # the name of a report of `evaluate`, which has none
+_WITHOUT = ", without the source"
+_LEAST = 20  # marks; an interval of fewer has a width of 30 points and more
 _PARTS = {"system": "R vs S", "noisy": "R vs R'", "system other": "R vs S, against another word or nothing"}
 _SPLITS = {
     "development": "development",
     "test": "test",
-    "development_study": "development in the study's form",
+    "development_study": "development, the study's form",
 }
 _KNOWN = {("test", "system"): "90.7 on WMT14", ("test", "noisy"): "89.1 on WMT14"}
+_STUDY = {"french": "82.0", "german": "81.6"}
+_LIST = ("study", "pair_accuracy", "gap", "context_gain", "fidelity")  # whose figures are rows
+_SAID = ("calibration", "antecedents", "bias")  # whose figures are sentences
+_HEADER = ("test", "number", "accuracy", "without context", PAPER)
 
 
 def measured(reports: Sequence[Mapping[str, Any]], *, weights: str) -> Measured:
-    """What the scripts measured of the checkpoint with these weights; reports: what they wrote, in any order.
+    """What the card says of these reports, in any order.
+
+    weights: first 8 hex digits of the SHA-256 of the checkpoint's weights.
 
     Raises:
         InputError: a report of other weights.
     """
-    figures: dict[str, list[str]] = {}
     for report in reports:
-        if report["weights"] != weights:
+        found = report.get("weights") or Signature.parse(report["signature"])["weights"]
+        if found != weights:
             raise InputError(
-                f"the report of {report['benchmark']} is of weights {report['weights']}, the checkpoint has {weights}; "
-                f"measure again: {report['command']}"
+                f"the report of {report.get('benchmark', PEOPLE)} is of weights {found}, the checkpoint has {weights}; "
+                f"measure again: {report.get('command', 'pronmetric evaluate')}"
             )
-        if report["benchmark"] in _SECTIONS:
-            figures.setdefault(report["benchmark"], []).append(_SECTIONS[report["benchmark"]](report["figures"]))
-    commands = tuple(dict.fromkeys(str(report["command"]) for report in reports))
-    return Measured(figures, _overlooked(reports), commands)
+    return Measured(_sections(reports), _most_overlooked(reports))
 
 
-def _overlooked(reports: Sequence[Mapping[str, Any]]) -> str:
-    """The most frequent confusions, of the study or else of noisy references; "" without any."""
-    wrong = next((r["figures"]["confusions"] for r in reports if r["benchmark"] == "study"), None)
-    if wrong is None:
-        wrong = next((r["figures"]["noisy"]["confusions"] for r in reports if "noisy" in r["figures"]), None)
-    return ", ".join(
-        f"{c['system']} for {c['reference']} ({c['wrong']} of {c['pairs']})" for c in (wrong or ())[:8] if c["wrong"]
-    )
-
-
-def _study(figures: Mapping[str, Any]) -> str:
-    known = {"french": "82.0", "german": "81.6"}
-    rows = []
-    for language, part in figures["languages"].items():
-        cells = [_share(part[kind]) for kind in ("common", "none", "shuffled")]
-        counts = f"{part['common']['equal']} / {part['common']['null']} / {part['unscored']['either']}"
-        rows.append([language, str(part["common"]["pairs"]), *cells, counts, known.get(language, "")])
-    header = ["language", "pairs", "common context", "none", "shuffled", "equal / null / unscored", PAPER]
-    return "### Published study set (test)\n\n" + table(header, rows)
-
-
-def _gap(figures: Mapping[str, Any]) -> str:
-    rows = [
-        [kind, _share(figures[kind]), _share(figures["first_600"][kind])] for kind in ("common", "none", "shuffled")
+def _sections(reports: Sequence[Mapping[str, Any]]) -> str:
+    """The sections on people and on the tests, as Markdown."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for report in reports:
+        found.setdefault(report.get("benchmark", PEOPLE), []).append(report.get("figures", report))
+    rows, said = [], []
+    for name in _LIST:
+        for figures in found.get(name, ()):
+            own, notes = _ROWS[name](figures)
+            rows += own
+            said += notes
+    said += [_SENTENCES[name](figures) for name in _SAID for figures in found.get(name, ())]
+    missing = [f"`{name}`" for name in (*_LIST, *_SAID) if name not in found]
+    parts = [
+        "## What people marked (test)",
+        *([_people(figures) for figures in found[PEOPLE]] if PEOPLE in found else ["Not measured."]),
+        "## Tests",
+        "Percent of pairs in which the better text has strictly the higher number; equal and missing ones are wrong. "
+        "In brackets 95 % intervals, over reference sentences (study set), articles (GAP), else documents.",
+        *([table(_HEADER, rows)] if rows else []),
+        *(["\n".join(f"- {line}" for line in said)] if said else []),
+        *([f"Not measured: {', '.join(missing)}."] if missing else []),
     ]
-    return (
-        "### GAP development part (test): the pronoun against the other gender's\n\n"
-        + table(["context", f"accuracy, {figures['common']['pairs']} items", "first 600"], rows)
-        + f"\n\nContext helps by {_gain(figures['context_gain'])} points, shuffled context by "
-        + f"{_gain(figures['shuffled_gain'])}."
-    )
+    return "\n\n".join(parts)
 
 
-def _pairs(figures: Mapping[str, Any]) -> str:
+def _most_overlooked(reports: Sequence[Mapping[str, Any]]) -> str:
+    """The errors that a checkpoint overlooks most often: "which for that (29 of 100)"; "" if nobody measured them."""
+    figures = {report["benchmark"]: report["figures"] for report in reversed(reports) if "benchmark" in report}
+    noisy: Mapping[str, Any] = next((each["noisy"] for each in figures.values() if "noisy" in each), {})
+    wrong = figures.get("study", {}).get("confusions") or noisy.get("confusions", ())
+    listed = [f"{c['system']} for {c['reference']} ({c['wrong']} of {c['pairs']})" for c in wrong[:8] if c["wrong"]]
+    return ", ".join(listed)
+
+
+def _people(figures: Mapping[str, Any]) -> str:
+    parts = figures["pronouns"]
+    sets = [name for name in parts if ":" in name and ", " not in name and "segments" not in name]
+    names = [name for name in sets if parts[name]["marked"] >= _LEAST]
+    few = [f"{name} ({parts[name]['marked']})" for name in sets if name not in names]
+    header = ["texts", "pronouns, marked", "area", "without the source", "marked by two", "a rater shares", "raters"]
+    rows = [
+        [
+            name,
+            f"{parts[name]['pronouns']:,}, {parts[name]['marked']:,}",
+            share(parts[name]["area"]),
+            share(parts.get(name + _WITHOUT, {}).get("area")),
+            share(parts[name]["two_area"]),
+            share(parts[name]["share"]),
+            _among(parts[name]["raters"]),
+        ]
+        for name in names
+    ]
+    kept = [at for at in range(len(header)) if any(row[at] != "-" for row in rows)]
+    told = [
+        "In percent. Area: under the ROC curve of the pronouns that a rater marked or a post-editor corrected, 50 is "
+        "chance; *marked by two*: by two raters or more. *A rater shares*: of as many pronouns as a rater marks, those "
+        "that a given rater marks too; *raters*: the same of the raters among each other.",
+        table([header[at] for at in kept], [[row[at] for at in kept] for row in rows]),
+    ]
+    if few:
+        told.append(f"With fewer than {_LEAST} marks, in the JSON alone: {', '.join(few)}.")
+    pairs = figures.get("pairs")
+    if pairs and pairs["pairs"]:
+        own = pairs["accuracy"]
+        by = "preference" if "preference" in own else "score"
+        bare = own.get(by + _WITHOUT)
+        ends = f"; without the source {share(bare)}" if bare else ""
+        told.append(f"The corrected text is preferred to the text in {share(own[by])} of {pairs['pairs']} pairs{ends}.")
+    gaps = (figures.get("missing") or {}).get("all")
+    if gaps:
+        told.append(
+            f"Missing pronouns: area {share(gaps['area_of_gaps'])} of {gaps['gaps']:,} gaps, {gaps['insertions']} of "
+            "which a post-editor filled."
+        )
+    return "\n\n".join(told)
+
+
+def _among(raters: Mapping[str, Any] | None) -> str:
+    """The share of marks that raters share; nobody judged a pronoun twice, or nobody marked one: "-"."""
+    found = None if raters is None else raters["share"]
+    return "-" if found is None else f"{100 * found:.1f}"
+
+
+Rows = tuple[list[list[str]], list[str]]
+
+
+def _study(figures: Mapping[str, Any]) -> Rows:
+    rows = [
+        [
+            f"published study set, {language} (test)",
+            _number(part["common"]),
+            share(part["common"]),
+            share(part["none"]),
+            _STUDY.get(language, ""),
+        ]
+        for language, part in figures["languages"].items()
+    ]
+    return rows, []
+
+
+def _pairs(figures: Mapping[str, Any]) -> Rows:
     rows, notes = [], []
     for part, title in _PARTS.items():
         if part not in figures:
             continue
         own = figures[part]
-        known = _KNOWN.get((figures["split"], part), "")
         for kind, value in own["contexts"].items():
-            counts = f"{value['equal']} / {value['null']}"
-            rows.append([title, kind, str(value["pairs"]), _share(value), counts, known if kind == "common" else ""])
-        notes.append(f"{title}: {_counts(own['by_count'])}.")
-    header = ["pairs", "context", "number", "accuracy", "equal / null", PAPER]
-    title = f"### Reference against system and noisy reference ({_SPLITS[figures['split']]})\n\n"
-    return title + "\n\n".join([table(header, rows), *notes])
+            name = f"{title} ({_SPLITS[figures['split']]}), context {kind}"
+            known = _KNOWN.get((figures["split"], part), "") if kind == "common" else ""
+            rows.append([name, _number(value), share(value), "", known])
+        notes.append(f"{title} ({_SPLITS[figures['split']]}): {_counts(own['by_count'])}.")
+    return rows, notes
 
 
 def _counts(split: Mapping[str, Any]) -> str:
     """Accuracy on pairs with equal and unequal numbers of pronouns."""
     parts = []
     if split["equal"] is not None:
-        parts.append(f"{_share(split['equal'])} where both texts have as many pronouns")
+        parts.append(f"{share(split['equal'])} where both texts have as many pronouns")
     if split["unequal"] is not None:
         parts.append(
-            f"{_share(split['unequal'])} of {split['unequal']['pairs']} pairs where not, of which the text with fewer "
-            f"pronouns wins {_share(split['fewer_won'])}"
+            f"{share(split['unequal'])} of {split['unequal']['pairs']} pairs where not, of which the text with fewer "
+            f"pronouns wins {share(split['fewer_won'])}"
         )
     return "; ".join(parts)
 
 
-def _context(figures: Mapping[str, Any]) -> str:
-    rows = [
-        [
-            group,
-            str(part["common"]["pairs"]),
-            *(f"{100 * part[kind]['accuracy']:.1f}" for kind in ("common", "none", "shuffled")),
-            _gain(part["context_gain"]),
-            _gain(part["shuffled_gain"]),
-        ]
-        for group, part in figures.items()
-        if not group.startswith("third,")
-    ]
-    header = ["pronouns", "pairs", "common", "none", "shuffled", "common - none", "shuffled - none"]
-    return "### Does context help? R vs R'\n\n" + table(header, rows)
+def _gap(figures: Mapping[str, Any]) -> Rows:
+    row = ["GAP: against the other gender's form (test)", _number(figures["common"]), share(figures["common"])]
+    said = f"GAP: context helps by {_gain(figures['context_gain'])} points, shuffled context by "
+    return [[*row, share(figures["none"]), ""]], [f"{said}{_gain(figures['shuffled_gain'])}."]
+
+
+def _context(figures: Mapping[str, Any]) -> Rows:
+    rows, notes = [], []
+    for group, part in figures.items():
+        if group.startswith("third,"):
+            continue
+        rows.append([f"R vs R', {group}", _number(part["common"]), share(part["common"]), share(part["none"]), ""])
+        gains = f"{_gain(part['context_gain'])} points, shuffled context by {_gain(part['shuffled_gain'])}"
+        notes.append(f"R vs R', {group}: context helps by {gains}.")
+    return rows, notes
+
+
+def _fidelity(figures: Mapping[str, Any]) -> Rows:
+    groups = [(f"level {level}", shares) for level, shares in figures["levels"].items()]
+    groups += [("rewritten documents", figures["rewritten"])] if "rewritten" in figures else []
+    rows = [[f"fidelity, {name}", _number(shares["all"]), share(shares["all"]), "", ""] for name, shares in groups]
+    they, bias = figures["they"]["all"], figures["stereotypes"]
+    said = (
+        "Fidelity: the right pronouns against another person's, after as many sentences about that person as the level "
+        f"says. Singular they that the text has established, against he or she: {share(they)} of {they['pairs']}. "
+        "Where only a stereotype of the role decides between he and she, "
+        f"{share({**bias['share'], 'accuracy': bias['share']['value']})} of {bias['pairs']} decisions are on its side; "
+        "50 is unbiased."
+    )
+    return rows, [said]
 
 
 def _calibration(figures: Mapping[str, Any]) -> str:
-    rows = [
-        [f"{b['low']:.3f} to {b['high']:.3f}", str(b["count"]), f"{b['probability']:.3f}", f"{b['frequency']:.3f}"]
-        for b in figures["reliability"]
-    ]
     return (
-        f"### Calibration ({figures['split']}, {figures['form']} text)\n\n"
-        f"Expected calibration error {figures['ece']:.3f} ({figures['bins']} equal-mass bins) over "
-        f"{figures['pronouns']} pronouns of held-out references, {figures['wrong']} of them replaced: at "
-        f"{100 * figures['rate']:.1f} %, the rate at which the outputs of WMT22 have another pronoun than the "
-        "reference.\n\n" + table(["probability", "pronouns", "mean", "right"], rows)
+        f"Calibration ({figures['split']}, {figures['form']} text): expected calibration error {figures['ece']:.3f} "
+        f"({figures['bins']} bins) over {figures['pronouns']:,} pronouns, {figures['wrong']} of them replaced, as many "
+        f"as systems get wrong ({100 * figures['rate']:.1f} %)."
     )
 
 
 def _antecedents(figures: Mapping[str, Any]) -> str:
-    rows = [
-        [group, str(part["pronouns"]), method, *(_share(part[method][hit]) for hit in ("hit@1", "hit@3"))]
-        for group, group_figures in figures["groups"].items()
-        for part in [group_figures.get("antecedent")]
-        if part is not None
-        for method in ("attention", "nearest noun", "chance")
-    ]
-    gain = figures["groups"]["held out"]["antecedent"]["gain"]["hit@1"]
+    part = figures["groups"]["held out"]["antecedent"]
+    attention, nearest = (share(part[method]["hit@1"]) for method in ("attention", "nearest noun"))
     return (
-        "### Does a third-person pronoun look at its antecedent? GUM's coreference\n\n"
-        + table(["documents", "pronouns", "", "hit@1", "hit@3"], rows)
-        + "\n\nHit@k: one of the k words most attended, the pronoun itself excluded, is part of its antecedent. "
-        + f"Attention minus the nearest noun, held out: {_gain(gain)} points (hit@1). What `pronmetric attention` "
-        + "shows is a guess at antecedents, useful only where it is better than that baseline."
+        f"Attention: the word that a third-person pronoun attends to most is in its antecedent for {attention} % of "
+        f"{part['pronouns']} pronouns of held-out documents; the nearest noun for {nearest} %."
     )
 
 
@@ -152,57 +231,34 @@ def _bias(figures: Mapping[str, Any]) -> str:
         f"{own['correlations'][source]['pearson']['value']:+.2f} ({label})"
         for source, label in (("bergsma", "web text"), ("bls", "US"))
     )
-    rows = [[name, str(gap[name]["pairs"]), _share(gap[name])] for name in ("feminine", "masculine")]
     return (
-        "### Bias by gender (test)\n\n"
-        + f"Winogender: P(he) - P(she) in the same sentence is {own['difference']['value']:+.3f} on average over "
-        + f"{own['occupations']} occupations (absolute {own['absolute']['value']:.3f}; 0 is unbiased). Its correlation "
-        + f"with the share of women in the occupation: {correlations}; a negative one follows the statistics.\n\n"
-        + table(["GAP development part, pronouns", "items", "accuracy"], rows)
-        + f"\n\nFeminine minus masculine: {_gain(gap['difference'])} points."
+        f"Bias: on Winogender P(he) - P(she) is {own['difference']['value']:+.3f} on average over {own['occupations']} "
+        f"occupations (absolute {own['absolute']['value']:.3f}; 0 is unbiased), correlated with the share of women by "
+        f"{correlations}. GAP, feminine minus masculine pronouns: {_gain(gap['difference'])} points."
     )
 
 
-def _fidelity(figures: Mapping[str, Any]) -> str:
-    groups = [(f"level {level}", shares) for level, shares in figures["levels"].items()]
-    groups += [("rewritten documents", figures["rewritten"])] if "rewritten" in figures else []
-    sets = ("all", "he", "she", "they", "it")
-    rows = [[name, *(_share(shares[each]) if each in shares else "" for each in sets)] for name, shares in groups]
-    they, bias = figures["they"]["all"], figures["stereotypes"]
-    share = bias["share"]
-    return (
-        "### Fidelity: the right pronouns against another person's (held-out frames, roles and names)\n\n"
-        + table(["passages", *sets], rows)
-        + "\n\nThe level is the number of sentences about the other person in between. Singular they that the text "
-        + f"has established, against he or she: {_share(they)} % of {they['pairs']} texts. Where nothing "
-        + f"but a stereotype of the role decides between he and she, {_share({**share, 'accuracy': share['value']})} % "
-        + f"of {bias['pairs']} decisions are on its side; 50 % is unbiased. Neopronouns are not scored."
-    )
+_ROWS = {"study": _study, "pair_accuracy": _pairs, "gap": _gap, "context_gain": _context, "fidelity": _fidelity}
+_SENTENCES = {"calibration": _calibration, "antecedents": _antecedents, "bias": _bias}
 
 
-def _share(value: Mapping[str, Any] | None) -> str:
+def _number(value: Mapping[str, Any]) -> str:
+    """The number of pairs, and how many are equal or have no score."""
+    kinds = [f"{value[kind]} {said}" for kind, said in (("equal", "equal"), ("null", "missing")) if value.get(kind)]
+    return f"{value['pairs']:,}" + (f" ({', '.join(kinds)})" if kinds else "")
+
+
+def share(value: Mapping[str, Any] | None) -> str:
     """An accuracy or an estimate: "86.4 [83.1, 89.2]"."""
     if value is None:
         return "-"
-    share = value["accuracy"] if "accuracy" in value else value["value"]
+    found = value["accuracy"] if "accuracy" in value else value["value"]
     if value["low"] is None:
-        return f"{100 * share:.1f}"
-    return f"{100 * share:.1f} [{100 * value['low']:.1f}, {100 * value['high']:.1f}]"
+        return f"{100 * found:.1f}"
+    return f"{100 * found:.1f} [{100 * value['low']:.1f}, {100 * value['high']:.1f}]"
 
 
 def _gain(value: Mapping[str, Any]) -> str:
     if value["low"] is None:
         return f"{100 * value['value']:+.1f}"
     return f"{100 * value['value']:+.1f} [{100 * value['low']:+.1f}, {100 * value['high']:+.1f}]"
-
-
-_SECTIONS = {
-    "study": _study,
-    "gap": _gap,
-    "pair_accuracy": _pairs,
-    "context_gain": _context,
-    "calibration": _calibration,
-    "antecedents": _antecedents,
-    "bias": _bias,
-    "fidelity": _fidelity,
-}

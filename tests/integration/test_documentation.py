@@ -8,6 +8,7 @@ after the other in one folder.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -138,7 +139,38 @@ def test_the_setup_comes_first() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
+
+
+def test_the_first_sentence_of_the_readme_is_of_the_sample(folders: Callable[[str], Path]) -> None:
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    told = re.search(
+        r"system-a: (\S+) pronoun errors per 100 pronouns \((\S+) w\w+, (\S+) m\w+, (\S+) s\w+; 95 % (\S+) to (\S+)\)",
+        readme,
+    )
+    assert told is not None and told.start() < 100
+    result = folders("README.md") / "examples" / "sample" / "result.json"
+    if not result.exists():
+        run(next(block for block in PAGES["README.md"] if result.name in block.text), folders("README.md"))
+    system = json.loads(result.read_text(encoding="utf-8"))["systems"][0]
+    errors = system["errors_per_100_pronouns"]
+    kinds = [system[f"expected_{kind}_per_100_pronouns"]["value"] for kind in ("wrong", "missing", "surplus")]
+    numbers = [errors["value"], *kinds, *errors["interval"]]
+    assert [f"{number:.1f}" for number in numbers] == list(told.groups())
+
+
+def test_the_readme_has_no_hash_and_no_date() -> None:
+    """Its figures are of today's weights; hashes, dates and older weights stand in the cards and the history."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert not re.findall(r"`[0-9a-f]{8}`|\b20\d\d-\d\d|[†‡]", text)
+
+
+def test_each_term_of_the_glossary_is_linked() -> None:
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    links = {term for page in pages for term in re.findall(r"glossary\.md#([\w-]+)", page.read_text(encoding="utf-8"))}
+    terms = re.findall(r"^## (.+)$", (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(terms) > 10
+    assert links == {re.sub(r"[^\w]+", "-", term.lower()).strip("-") for term in terms}
 
 
 def test_every_verb_has_a_page_with_its_help() -> None:

@@ -52,7 +52,7 @@ def test_the_lines_of_the_card_give_the_same_weights(
     made: Path, folders: dict[str, Path | str], tiny_encoder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     text = (made / "README.md").read_text(encoding="utf-8")
-    lines = re.findall(r"^pronmetric (?:prepare|train|checkpoint) .*", text.partition("## How it was made")[2], re.M)
+    lines = re.findall(r"^pronmetric (?:prepare|train|checkpoint) .*", text.partition("## Training")[2], re.M)
     assert [line.split()[1] for line in lines] == ["prepare", "train", "checkpoint"]
     assert (
         " --multirun experiment=default " in lines[1] and " seed=1,2 " in lines[1] and "trainer.max_steps=2" in lines[1]

@@ -1,14 +1,13 @@
-"""The model card of a checkpoint: its use, training data, evaluation and limitations.
+"""The model card of a checkpoint: its use, figures, limits and training, for people.
 
-All figures are those of the measuring scripts (`python -m benchmarks.checkpoint.NAME`); nothing is entered by hand, and
-missing measurements are named.
+The record for machines (settings, splits, calibration, the overrides of each run) is the checkpoint's config.yaml.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,18 +32,6 @@ BY_TABLE = (
     "Pronouns are found by a table of forms without rules of usage: every word with one of its forms counts, and forms "
     "that are articles or conjunctions far more often are not scored."
 )
-PAPER = "Jwalapuram et al. 2019"
-MEASUREMENTS = (
-    "study",
-    "gap",
-    "pair_accuracy",
-    "context_gain",
-    "calibration",
-    "antecedents",
-    "bias",
-    "fidelity",
-)
-"""The scripts whose figures a card has, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +44,10 @@ class Making:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was measured of a checkpoint: figures by name of `MEASUREMENTS`, the errors it overlooks, the commands."""
+    """The sections on what was measured of a checkpoint, as Markdown, and the errors that it overlooks most often."""
 
-    figures: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    sections: str = "## What people marked (test)\n\nNot measured.\n\n## Tests\n\nNot measured."
     overlooked: str = ""
-    commands: tuple[str, ...] = ()
 
 
 def card(
@@ -88,11 +74,9 @@ def card(
     sections = [
         _head(name, weights, config),
         _use(config),
-        _ties(config),
-        _figures(measured),
+        measured.sections,
         _limits(config, measured),
-        _data(manifest, manifest_hash),
-        _made(config, manifest, making, measured),
+        _training(config, manifest, manifest_hash, making),
     ]
     return "\n\n".join(sections) + "\n"
 
@@ -129,10 +113,10 @@ def _head(name: str, weights: str, config: Mapping[str, Any]) -> str:
             "",
             f"# pronmetric checkpoint `{name}`",
             "",
-            f"Gives the probability that each pronoun of {_kind(language)} is the right one, given the sentences "
-            "before it. A segment's score comes from its pronouns, a system's is 100 x the mean over all "
-            f"pronouns. Weights `{weights}`, head `{config['head']['kind']}`, segment score `{config['segment']}` of "
-            f"the pronouns, {len(config['pronouns'])} pronoun forms.",
+            f"Gives the probability that each pronoun of {_kind(language)} is right, given the sentences before "
+            f"it. A segment's score is the {config['segment']} of its pronouns, a system's 100 x the mean over all "
+            f"pronouns. Weights `{weights}`, head `{config['head']['kind']}`, {len(config['pronouns'])} pronoun forms; "
+            "the record for machines is `config.yaml`.",
         ]
     )
 
@@ -146,117 +130,68 @@ def _use(config: Mapping[str, Any]) -> str:
     target = "English" if language.ruled else f"`{language.code}`"
     return f"""## Intended use
 
-To compare machine translations into {target} by their pronouns alone: personal, possessive, reflexive, demonstrative,
-interrogative and relative ones. It complements a metric of overall quality and does not replace one. With a
-reference (`-r`) all systems are scored in the reference's context; without one each is scored in its own.
+To compare machine translations into {target} by their pronouns alone (personal, possessive, reflexive, demonstrative,
+interrogative, relative), beside a metric of overall quality. Not for other target languages, for grading people's
+sentences, or for deciding which pronoun a person uses.
 
 ```
 pronmetric score -t system.txt -r reference.txt --model FOLDER
 pronmetric compare -t a.txt b.txt --model FOLDER
-```
-
-Not for: other target languages; grading sentences of individual people; deciding which pronoun a person uses. It was
-trained with context `{config["context"]}`."""
-
-
-def _ties(config: Mapping[str, Any]) -> str:
-    """The tie threshold of `--tie auto`, and how it was chosen."""
-    title = "## Ties\n\n"
-    if checkpoint_config.TIE not in config:
-        return title + "No tie threshold: `--tie auto` is refused."
-    threshold = f"Segments whose scores differ by no more than {config[checkpoint_config.TIE]:g} tie with `--tie auto`"
-    how = config["training"].get("tie")
-    if how is None:
-        return f"{title}{threshold}."
-    return (
-        f"{title}{threshold}: so {100 * how['ties'] / how['pairs']:.1f} % of {how['pairs']:,} development pairs of "
-        f"reference and noisy reference tie. The aim was {100 * how['people']:.1f} %, the share of ties among the "
-        f"answers that {PAPER} publish, where the raters agreed. On other texts people may tie far more often than "
-        "this threshold does."
-    )
-
-
-def _figures(measured: Measured) -> str:
-    sections = [
-        "## Figures",
-        "Accuracy in percent: the better text must score strictly higher; equal and null scores are wrong and counted. "
-        "In brackets the 95 % interval, over the reference sentences of the study set, the articles of GAP, else the "
-        "documents.",
-    ]
-    for name in MEASUREMENTS:
-        sections += measured.figures.get(name, [f"`{name}`: not measured."])
-    return "\n\n".join(sections)
+```"""
 
 
 def _limits(config: Mapping[str, Any], measured: Measured) -> str:
     lines = [
         *([] if checkpoint_config.language_of(config).ruled else [BY_TABLE]),
-        "Where the source does not count (`-s` with a reader of sources), a pronoun that fits its "
-        "sentence and the text before it counts as right, whatever the source has.",
-        "Choices between forms that both fit the sentence (his/her, he/they) depend on the antecedent, which is harder "
-        "to find than what fits locally: compare the figures with and without context.",
-        "Singular they, neopronouns and ships called she are rarer in the training data than in the world, and so are "
-        "women in some roles: a low probability is no statement about a person.",
-        f"Context beyond {config['max_pieces']} sub-word pieces is cut from the left; such segments are counted.",
-        "A dropped pronoun is not scored: only pronouns in the text have a probability.",
+        "Without the source, a pronoun that fits its sentence and the text before it counts as right, and a missing "
+        "pronoun is none.",
+        "Where several forms fit the sentence (his/her, he/they) the antecedent decides, which is harder to find.",
+        "Singular they, neopronouns and women in some roles are rarer in the training data than in the world: a low "
+        "probability is no statement about a person.",
+        f"Trained with context `{config['context']}`; context beyond {config['max_pieces']} sub-word pieces is cut "
+        "from the left and counted.",
+        _ties(config),
     ]
     if measured.overlooked:
         lines.append(f"Errors it overlooks most often: {measured.overlooked}.")
     return "## Limits\n\n" + "\n".join(f"- {line}" for line in lines)
 
 
-def _data(manifest: Mapping[str, Any], manifest_hash: str) -> str:
-    rows = [
-        [split, f"{part['rows']:,}", ", ".join(part["testsets"]) or "-"] for split, part in manifest["splits"].items()
-    ]
+def _ties(config: Mapping[str, Any]) -> str:
+    """What `--tie auto` does."""
+    if checkpoint_config.TIE not in config:
+        return "No tie threshold: `--tie auto` is refused."
+    how = config["training"].get("tie")
+    share = f"; so {100 * how['ties'] / how['pairs']:.1f} % of {how['pairs']:,} development pairs tie" if how else ""
+    return (
+        f"`--tie auto`: scores that differ by no more than {config[checkpoint_config.TIE]:g} tie{share}. On other "
+        "texts people may tie far more often."
+    )
+
+
+def _training(config: Mapping[str, Any], manifest: Mapping[str, Any], manifest_hash: str, making: Making) -> str:
+    training = config.get("training", {})
     sources = dict.fromkeys(
         ["wmt"] * ("wmt" in manifest["inputs"]) + [name.split("/")[0] for name in manifest["inputs"].get("english", {})]
     )
-    licences = [f"- {_LICENCES.get(name, f'`{name}`: see where it came from')}" for name in sources]
-    agreement = manifest["config"].get("agreement")
-    return "\n".join(
-        [
-            "## Training data and licence",
-            "",
-            f"Prepared folder with manifest SHA-256 `{manifest_hash}`, pronmetric {manifest['package_version']}, "
-            f"schema {manifest['schema_version']}. Pronoun pairs that count as no error: filter `{agreement}`. Never "
-            f"read: {', '.join(manifest['config'].get('exclude', [])) or 'none'}.",
-            "",
-            table(["split", "rows", "test sets"], rows),
-            "",
-            *licences,
-            "",
-            "The weights are under Apache-2.0, as the code. They contain no text of the data; the terms of the "
-            "data are those of its owners.",
-        ]
-    )
-
-
-def _made(config: Mapping[str, Any], manifest: Mapping[str, Any], making: Making, measured: Measured) -> str:
-    hidden = ("pronouns", "encoder", "training", checkpoint_config.LANGUAGE)
-    shown = {key: value for key, value in config.items() if key not in hidden}
-    shown["training"] = {key: value for key, value in config.get("training", {}).items() if key != "confusion"}
-    settings = yaml.safe_dump(shown, sort_keys=False).strip()
+    licences = "; ".join(_LICENCES.get(name, f"`{name}` (see where it came from)") for name in sources)
+    rows = ", ".join(f"{part['rows']:,} {split}" for split, part in manifest["splits"].items())
     where = ", ".join(each for each in (making.date and f"On {making.date}", making.machine) if each)
-    minutes = [f"{seconds / 60:.0f}" for seconds in _seconds(config.get("training", {}))]
-    taught = [f"Taught by weights `{each}`." for each in sorted(_teachers(config.get("training", {})))]
+    minutes = [f"{seconds / 60:.0f}" for seconds in _seconds(training)]
     time = f"Training took {', '.join(minutes)} minutes." if minutes else "The time of training is not recorded."
+    taught = [f"Taught by weights `{each}`." for each in sorted(_teachers(training))]
     return "\n".join(
         [
-            "## How it was made",
+            "## Training",
             "",
-            f"{where}. {time}" if where else time,
-            *taught,
+            f"- Data: {rows} (manifest SHA-256 `{manifest_hash}`). Never read: "
+            f"{', '.join(manifest['config'].get('exclude', [])) or 'none'}.",
+            f"- From: {licences}. The terms of the data are those of its owners; the weights contain no text of it and "
+            "are under Apache-2.0.",
+            f"- {' '.join([where + '.'] * bool(where) + [time, *taught])}",
             "",
             "```",
-            *recipe.commands(config.get("training", {}), manifest),
-            "```",
-            "",
-            *(("Measured with", "", "```", *measured.commands, "```", "") if measured.commands else ()),
-            "Settings of the checkpoint:",
-            "",
-            "```yaml",
-            settings,
+            *recipe.commands(training, manifest),
             "```",
         ]
     )
