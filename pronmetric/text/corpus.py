@@ -25,7 +25,7 @@ BLANK = "blank"
 
 
 class Place(NamedTuple):
-    """Where a text stands in a file that is no list of lines: its first line, and its place in the format's words."""
+    """Where a text stands in a file of which it is no line: its first line, and its place in the format's words."""
 
     line: int
     place: str
@@ -219,7 +219,7 @@ def read(
         return _resegmented(outputs, others, original, ids, note, names=(systems, references))
     if len(set(lengths.values())) > 1:
         lengths_text = ", ".join(f"{path} has {length}" for path, length in lengths.items())
-        cure = "; where sentences were merged or split, `score` and `compare` align them with `resegment=True`"
+        cure = "; where sentences were merged or split, `resegment=True` aligns them"
         differ = len({length for path, length in lengths.items() if ids is None or path != ids.path}) > 1
         raise PronmetricError(
             f"expected line-parallel files, got different numbers of lines: {lengths_text}{cure if differ else ''}"
@@ -270,11 +270,12 @@ def _resegmented(
         note(alignment.note(file.path, first.path))
     place = {file: number for number, file in enumerate(order)}
     rows = []
-    for number, (each, doc) in enumerate(found, start=1):
+    for number, (each, doc, begins) in enumerate(found, start=1):
         for file in order:
             check_segment(each[place[file]], file=f"segment {number} of {file.path}")
         given = [tuple(each[place[file]] for file in some) for some in (outputs, references)]
-        rows.append(Row(given[0], doc, None if source is None else each[place[source]], given[1]))
+        places = tuple(Place(line, f"line {line}, sentence {at}") for line, at in (begins[place[f]] for f in outputs))
+        rows.append(Row(given[0], doc, None if source is None else each[place[source]], given[1], places=places))
     named = [tuple(given) for given in names]
     return Corpus(named[0], len(rows), docs is not None, named[1], lambda: iter(rows), resegmented=True)
 
