@@ -14,7 +14,7 @@ from pronmetric.cli.run import (
     context_of,
     load_config,
     read_corpus,
-    signed_references,
+    signed_corpus,
 )
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.decision import DECISIONS, PREFERENCE, SCORE
@@ -32,7 +32,7 @@ LEAST = 1 / RESAMPLES
 MOST = 0.5
 """From this level on, a text passes that is worse by more than the margin."""
 CONDITIONS = "conditions"
-TEXTS = ("translations", "references", "sources", "docids", "speakers", "systems", "format", "text_key")
+TEXTS = ("translations", "references", "sources", "docids", "speakers", "resegment", "systems", "format", "text_key")
 DESCRIPTION = """Check the pronouns of a translation before a release: it passes or fails, with a reason.
 
 --min-score X     its score is at least X
@@ -171,7 +171,7 @@ def run(task: CheckFlags) -> int:
     verdict = gate.verdict(seed=task.seed)
     compared = {} if task.baseline is None else {"by": task.by, "margin": f"{task.limits.margin:g}"}
     seed = None if task.baseline is None else task.seed
-    signature = scoring.sign(kind, size=size, seed=seed, references=signed_references(kind, corpus, texts), **compared)
+    signature = scoring.sign(kind, size=size, seed=seed, **signed_corpus(kind, corpus, texts), **compared)
     names = gate_text.Names(corpus.systems[0], task.baseline, task.by)
     if task.junit is not None:
         with targets.AtomicFile(task.junit) as file:

@@ -105,7 +105,7 @@ class SuggestFlags(Flags):
         metavar="FILE",
         help="with -t: source; counts if the model has a reader of sources",
     )
-    texts: TextFlags = part(TextFlags, TEXTS, only=("systems", "format", "text_key"))
+    texts: TextFlags = part(TextFlags, TEXTS, only=("resegment", "systems", "format", "text_key"))
     docids: str | None = flag(group=TEXTS, metavar="FILE", help="with -t: document ids, one on each line, or `blank`")
     speakers: str | None = flag(
         group=TEXTS, metavar="FILE", help="with -t: who says each line; the model reads the names before the lines"

@@ -15,8 +15,8 @@ from typing import Any, TextIO
 
 from pronmetric.errors import InputError
 from pronmetric.text import streams
+from pronmetric.text.streams import is_stdin
 
-STDIN = "-"
 _PARTIAL = ".part"
 _Identity = tuple[int, int] | str
 
@@ -36,7 +36,7 @@ def check(
 
     Args:
         files: files to write; stdout is added if it is redirected to a file.
-        read: files and folders to read; "-" is stdin; names without a file are ignored.
+        read: files and folders to read; "-" and "/dev/stdin" are stdin; names without a file are ignored.
         folders: folders to write, which need not exist.
 
     Raises:
@@ -44,8 +44,8 @@ def check(
     """
     inputs = [str(path) for path in read if path is not None]
     places = [path for path in inputs if Path(path).is_dir()]
-    taken: dict[_Identity, str] = {_identity(path): f"the input {path}" for path in inputs if path != STDIN}
-    if STDIN in inputs and (opened := _redirection(0)) is not None:
+    taken: dict[_Identity, str] = {_identity(path): f"the input {path}" for path in inputs if not is_stdin(path)}
+    if any(map(is_stdin, inputs)) and (opened := _redirection(0)) is not None:
         taken[opened] = "the input on stdin"
     if (opened := _redirection(1)) is not None:
         if opened in taken:

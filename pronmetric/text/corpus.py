@@ -8,7 +8,7 @@ from itertools import islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pronmetric.errors import InputError, PronmetricError
+from pronmetric.errors import STDIN, InputError, PronmetricError
 from pronmetric.text import resegment as resegmentation
 from pronmetric.text import streams
 from pronmetric.text.columns import values_of
@@ -115,7 +115,7 @@ class Corpus:
 
 
 class TextFile:
-    """The lines of a text file, read again each time; input that can be read only once (a pipe, "-") is kept.
+    """The lines of a text file, read again each time; input that can be read only once (a pipe, stdin) is kept.
 
     role: what its texts are; the file may then have another format, see `text.files`, whose texts (`units`) take the
     place of the lines. whole: lines may be longer than segments.
@@ -125,18 +125,16 @@ class TextFile:
         self, path: str, role: Role | None = None, reading: Reading | None = None, *, whole: bool = False
     ) -> None:
         self._whole = whole
-        self.path = streams.STDIN if path == "-" else path
+        self._name, self.path = path, STDIN if streams.is_stdin(path) else path
         self._kept: list[str] | None = None
         self.units: FileTexts | None = None
-        if path == "-":
-            self._kept = list(decode_lines(streams.stdin(), file=self.path))
-        elif Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+        if not streams.is_stdin(path) and Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
             with open(path, "rb") as stream:
                 self._kept = list(decode_lines(stream, file=path))
+            if role is not None:
+                door.refuse_stream(self._kept, path, reading)
         elif role is not None:
             self.units = door.read(path, role, reading)
-        if role is not None and self._kept is not None:
-            door.refuse_stream(self._kept, self.path, reading)
 
     def __iter__(self) -> Iterator[str]:
         """The texts, or the lines without their ends."""
@@ -147,7 +145,7 @@ class TextFile:
             yield text if self._whole else check_segment(text, file=self.path, line=number)
 
     def _stream(self) -> Iterator[str]:
-        with open_bytes(self.path) as stream:
+        with open_bytes(self._name) as stream:
             yield from decode_lines(stream, file=self.path)
 
 
@@ -185,7 +183,7 @@ def read(
     opened: dict[tuple[str, Role | None], TextFile] = {}
 
     def opening(name: str, role: Role | None) -> TextFile:
-        key = name, None if name == "-" else role  # stdin is read once
+        key = name, role
         if key not in opened:
             opened[key] = TextFile(name, role, reading, whole=resegment)
         return opened[key]

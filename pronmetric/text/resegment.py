@@ -16,7 +16,7 @@ _OTHER_TEXT = 0.2  # the share of sentences without a counterpart from which a t
 class SentenceRow(NamedTuple):
     """A segment: the sentences of each text that say the same, joined; "" where a text has none.
 
-    begins: where they begin in each text: the line, and the sentence of it, from 1; of an empty one where it is missing.
+    begins: where they begin in each text: the line, and which sentence of it, from 1; of "" where it would stand.
     """
 
     texts: tuple[str, ...]
