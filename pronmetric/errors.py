@@ -21,7 +21,7 @@ class InputError(PronmetricError):
     """Invalid input, with its file and line (1-based)."""
 
     def __init__(self, message: str, *, file: str | Path | None = None, line: int | None = None) -> None:
-        name = STDIN if str(file) == "-" else file
+        name = STDIN if file is not None and str(file) == "-" else file
         where = "" if file is None else f"{name}: " if line is None else f"{name}:{line}: "
         super().__init__(f"{where}{message}")
         self.file = file

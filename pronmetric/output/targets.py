@@ -17,6 +17,7 @@ from pronmetric.errors import InputError
 from pronmetric.text import streams
 from pronmetric.text.streams import is_stdin
 
+STDOUT = "<stdout>"
 _PARTIAL = ".part"
 _Identity = tuple[int, int] | str
 
@@ -54,7 +55,7 @@ def check(
     names = [name for name in files if name is not None]
     written = [name for name in names if streams.is_stdout(name)]
     if len(written) > 1:
-        raise InputError("only one output can be written to stdout; give a file for the others", file=written[1])
+        raise InputError("only one output can be written to stdout; give a file for the others", file=STDOUT)
     if written:
         streams.divert_stdout()
     for name in (name for name in names if not streams.is_stdout(name)):
@@ -70,7 +71,7 @@ def check(
         taken[_identity(path)] = f"the output {name}"
     for folder in map(Path, (folder for folder in folders if folder is not None)):
         if streams.is_stdout(folder):
-            raise InputError("is stdout, which is no folder; give a folder to write", file=folder)
+            raise InputError("is no folder; give a folder to write", file=STDOUT)
         if (same := taken.get(_identity(folder))) is not None:
             raise InputError(f"would be overwritten: it is {same} too; give another folder to write", file=folder)
         if folder.exists() and not folder.is_dir():

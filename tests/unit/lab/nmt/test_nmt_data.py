@@ -92,15 +92,15 @@ def test_documents_are_read_by_their_ids(tmp_path: Path) -> None:
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     source, target, docids, short, none = (str(tmp_path / name) for name in files)
-    documents = read_documents(source, target, docids)
+    documents = read_documents(source, target, docids, print)
     assert documents == [(["a", "b", ""], ["x", "y", "w"]), (["c"], ["z"])]
     found = list(passages(documents, make_shape(context="concat21")))
     assert found == [Passage(("a",), ("x",)), Passage(("a", "b"), ("y",)), Passage(("c",), ("z",))]
-    assert read_documents(source, None, None) == [(["a", "b", "", "c"], ["", "", "", ""])]
+    assert read_documents(source, None, None, print) == [(["a", "b", "", "c"], ["", "", "", ""])]
     with pytest.raises(InputError, match=f"short: 1 lines, but {source} has 4"):
-        read_documents(source, short, None)
+        read_documents(source, short, None, print)
     with pytest.raises(InputError, match="none: expected text, got an empty file"):
-        read_documents(none, None, None)
+        read_documents(none, None, None, print)
 
 
 def test_whole_documents_are_held_out_and_blocks_of_a_single_one() -> None:
