@@ -21,6 +21,7 @@ from pronmetric.cli.run import (
 )
 from pronmetric.results import write
 from pronmetric.scoring.alternatives import THRESHOLD, TOP, Tally
+from pronmetric.scoring.score import no_translation_note
 from pronmetric.text import records as records_file
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE, Text
@@ -146,7 +147,7 @@ def run(task: SuggestFlags) -> None:
         note.detail(f"context: {kind}")
     scoring = ScoringRun(model, task.out, note)
 
-    waiting, tally = deque[Record](), Tally()
+    waiting, tally, number, refused = deque[Record](), Tally(), 0, list[int]()
 
     def read_texts() -> Iterator[Text]:
         for record in records:
@@ -155,16 +156,20 @@ def run(task: SuggestFlags) -> None:
 
     with scoring.progress(total, label="suggest"):
         each = scoring.alternatives(read_texts(), below=listed.below)
-        for places in each:
+        for number, places in enumerate(each, start=1):
             record = waiting.popleft()
             where = {} if record.place is None else write.place_entry(record.place)
             suggested = write.suggestions(record.text, places, top=listed.top)
             print(strict_json.dump({"id": record.id, **where, **suggested}))
+            if "no_translation" in suggested:
+                refused.append(number - 1)
             tally.add(places)
             if not waiting:  # a batch is finished; pass it on to a reader of the pipe
                 sys.stdout.flush()
     asked = "pronouns" if listed.below is None else f"pronouns below {listed.below:g}"
     note.detail(f"{tally.pronouns} {asked} in {tally.texts} texts; {tally.better} of them with a better form")
+    if refused:
+        note(no_translation_note(len(refused), number, refused[0], "line" if texts.jsonl is None else "record"))
     scoring.sign(kind, size=size)
     scoring.finish()
 

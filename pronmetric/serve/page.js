@@ -74,7 +74,7 @@ async function check() {
     for (const [from, to] of spans) {
       const { found, notes } = await scored(asked.map((side) => side.slice(from, to)), fits ? given : null, run.signal);
       segments.push(...found);
-      noted.push(...notes.map((note) => `The source${spans.length > 1 ? `, lines ${from + 1} to ${to}` : ""}: ${note}.`));
+      noted.push(...notes.map((note) => sentence(note) + (spans.length > 1 ? ` (lines ${from + 1} to ${to}).` : ".")));
       if (noted.length) warn(noted.join(" "));
       if (from === 0) { $("list").replaceChildren(); $("list").classList.remove("waits"); }
       $("list").append(...segments.slice(from).map((segment) => draw(segment, change, asked[0].length === 1)));
@@ -89,6 +89,12 @@ async function check() {
   $("list").setAttribute("aria-busy", false);
 }
 
+// A note of an answer as a sentence of the page, whose records are lines.
+function sentence(note) {
+  const said = note.replace(/^record /, "line ");
+  return said[0].toUpperCase() + said.slice(1);
+}
+
 // The records as spans [from, to) for one request each.
 function parts(asked) {
   const found = [];
@@ -101,17 +107,17 @@ function parts(asked) {
   return [...found, [from, asked[0].length]];
 }
 
-// The segments of records of one or two sides, scored and compared, and notes on their sources.
+// The segments of records of one or two sides, scored and compared, and notes on them.
 async function scored(part, sources, signal) {
   const made = (at, outputs, verdict) => ({ at, source: sources && sources[at], outputs, verdict });
   const output = (side, record, entry) => ({ side, context: record.context.join(" "), ...entry, text: record.text });
   if (part.length === 1) {
     const { records: given, notes } = await ask("score", { records: part[0] }, signal);
-    return { notes, found: given.map((entry, k) => made(part[0][k].id, [output(0, part[0][k], entry)], null)) };
+    return { notes, found: given.map((entry, k) => made(part[0][k].id - 1, [output(0, part[0][k], entry)], null)) };
   }
   const { segments, by, notes } = await ask("compare", { a: part[0], b: part[1] }, signal);
   const found = segments.map(({ outputs, pairs: [{ better, difference }] }, k) =>
-    made(part[0][k].id, outputs.map((entry, side) => output(side, part[side][k], entry)), { better, difference, by }));
+    made(part[0][k].id - 1, outputs.map((entry, side) => output(side, part[side][k], entry)), { better, difference, by }));
   return { notes, found };
 }
 

@@ -190,7 +190,8 @@ class Service:
 
     def _notes(self, *sides: Sequence[Record]) -> dict[str, list[str]]:
         """Sources of records that cannot be right, where they count, and records that are no translation."""
-        found = [said for records in sides for said in doubts(pairs_of(_texts(records)), self.metric.language)]
+        wrong = (said for records in sides for said in doubts(pairs_of(_texts(records)), self.metric.language))
+        found = [f"the source: {said}" for said in wrong]
         for one in chain.from_iterable(sides):
             sources = () if one.text.source is None else (one.text.source.text,)
             if (why := kind_of(one.text.text, sources)) is not None:
