@@ -35,7 +35,7 @@ def _job(settings: Settings) -> None:
             *(data.people or ()),
             settings.filter.agreement,
         ],
-        folders=[out],
+        folders=[settings.out],
     )
     content = prepare(
         settings,

@@ -14,8 +14,8 @@ _STDIN = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 _STDOUT = frozenset({"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
 _kept: TextIO | None = None
 """The stdout that an output file is written to, while what is printed goes to stderr."""
-_read: bytes | None = None
-"""What was read from stdin."""
+_read: tuple[TextIO, bytes] | None = None
+"""Stdin, and what was read from it."""
 
 
 def check() -> None:
@@ -56,9 +56,9 @@ def kept_stdin(limit: int) -> bytes:
         InputError: it is closed.
     """
     global _read
-    if _read is None:
-        _read = stdin().read(limit + 1)
-    return _read
+    if _read is None or _read[0] is not sys.stdin:
+        _read = sys.stdin, stdin().read(limit + 1)
+    return _read[1]
 
 
 def is_stdin(name: object) -> bool:

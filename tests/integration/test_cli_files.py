@@ -188,12 +188,19 @@ def test_a_table_has_references_documents_speakers_and_systems(call: Call, place
 
 @pytest.mark.parametrize(
     ("verb", "flag"),
-    [("score", "-t"), ("compare", "-t"), ("check", "-t"), ("suggest", "-t"), ("rerank", "--candidates")],
+    [
+        ("rerank", "--nbest"),
+        ("score", "-t"),
+        ("compare", "-t"),
+        ("check", "-t"),
+        ("suggest", "-t"),
+        ("rerank", "--candidates"),
+    ],
 )
 def test_each_verb_refuses_what_is_not_read(verb: str, flag: str, call: Call, place: Path) -> None:
     place.joinpath("page.html").write_text("<!DOCTYPE html>\n<p>She left.</p>\n", encoding="utf-8")
     more = ["--min-score", "1"] if verb == "check" else []
-    files = ["page.html"] if verb in ("check", "score", "suggest") else ["sample.txt", "page.html"]
+    files = ["page.html"] if flag != "--candidates" and verb not in ("compare",) else ["sample.txt", "page.html"]
     code, _, err = call(verb, flag, *files, *more)
     assert code == 1 and err.count("\n") == 1
     assert "page.html: is an HTML page, which is not read" in err and "--format lines" in err
@@ -207,6 +214,16 @@ def test_the_format_can_be_insisted_on(call: Call, place: Path) -> None:
     assert "cue 3" in call("suggest", "-t", "sample.en", "--format", "srt")[1]
     code, _, err = call("score", "-t", "sample.txt", "--format", "po")
     assert code == 1 and err.startswith("pronmetric: error: sample.txt:1: ")
+
+
+def test_the_report_tells_the_place(call: Call, place: Path) -> None:
+    for name, (lines, second) in NAMES.items():
+        told = second if second.endswith(f"line {lines[1]}") else f"{second}, line {lines[1]}"
+        for verb, files in (("score", [name]), ("compare", [name, f"other/{name}"])):
+            result(call, verb, "-t", *files)
+            assert main(["report", "out.json", "-o", "r.html", "--no-model", "--quiet"]) == 0
+            assert told in place.joinpath("r.html").read_text(encoding="utf-8"), (verb, name)
+    assert main(["report", "out.json", "--format", "tsv", "--show", "pronouns", "--quiet"]) == 0
 
 
 def test_suggestions_and_choices_tell_the_place(call: Call, place: Path) -> None:

@@ -143,7 +143,7 @@ def test_lists_of_candidates_in_the_formats_of_others(
         places = [one["place"] for one in content["segments"][1]["candidates"]]
         expected = [f"row {n}" for n in (4, 5, 6)] if name == "n.tsv" else [f"object {n}" for n in (4, 5, 6)]
         assert places == ([f"object 2, candidate {n}" for n in (1, 2, 3)] if name == "n.jsonl" else expected)
-    file = write(tmp_path / "sized.csv", ["mt", *(f'"{text}"' for text in read(plain))])
+    file = write(tmp_path / "sized.jsonl", [json.dumps({"mt": text}) for text in read(plain)])
     assert run("--nbest", file, "--size", 3, *given)[0] == wanted
 
 
