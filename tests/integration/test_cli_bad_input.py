@@ -90,7 +90,7 @@ BAD = {
     "JSON number": (["score", "--jsonl", "number.jsonl"], "number.jsonl:1: expected an object"),
     "blank line": (["score", "--jsonl", "blank.jsonl"], "blank.jsonl:2: broken JSON"),
     "text missing": (["score", "--jsonl", "no-text.jsonl"], 'no-text.jsonl:1: the key "text" is missing'),
-    "text of others": (["score", "--jsonl", "comet.jsonl"], 'comet.jsonl:1: the text is under "mt", not "text": rename'),
+    "text of others": (["score", "--jsonl", "comet.jsonl"], 'comet.jsonl:1: the text is under "mt", not "text"'),
     "id twice": (["score", "--jsonl", "twice.jsonl"], "twice.jsonl:3: the id 1 is also on an earlier line"),
     "text no string": (["score", "--jsonl", "text-number.jsonl"], '"text" must be a string, got a number'),
     "context a string": (["score", "--jsonl", "context-string.jsonl"], '"context" must be a list of strings'),
