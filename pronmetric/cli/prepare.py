@@ -24,7 +24,7 @@ resumes with the remaining test sets."""
 def _job(settings: Settings) -> None:
     from data_prep.prepare import prepare
 
-    out, data = settings.folder, settings.data
+    data = settings.data
     targets.check(
         [],
         read=[

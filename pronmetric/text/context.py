@@ -139,9 +139,7 @@ def text_of(
     """
     entry = Entry(record, file=file, line=line, expected='an object {"text": ..., "context": [...]}')
     if "text" not in entry.record and (other := first_of(map(str, entry.record), TEXTS)) is not None:
-        entry.fail(
-            f'the text is under "{other}", not "text": rename it, or score the file as one of texts'
-        )
+        entry.fail(f'the text is under "{other}", not "text": rename it, or score the file as one of texts')
     text = entry.text("text")
     context, speaker, left_out = _spoken(entry, context_size)
     if with_source:
