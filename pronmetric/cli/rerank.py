@@ -7,20 +7,10 @@ from itertools import islice
 from typing import Any
 
 from pronmetric.cli import flags, output
+from pronmetric.cli.corpus_run import context_scope, note_order, previous_lines
 from pronmetric.cli.flags import RESEGMENTED_SPEAKERS, SPEAKERS_WITHOUT_CONTEXT, ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
-from pronmetric.cli.run import (
-    ScoringRun,
-    choose_context,
-    context_scope,
-    load_config,
-    load_language,
-    note_boundaries,
-    note_order,
-    note_sources,
-    note_unread_source,
-    previous_lines,
-)
+from pronmetric.cli.run import ScoringRun
 from pronmetric.output import targets
 from pronmetric.pronouns.known_words import CHECKED_LINES, check_texts
 from pronmetric.pronouns.languages import ENGLISH
@@ -177,18 +167,19 @@ def run(task: RerankFlags) -> None:
     """Choose among the candidates, print or write the chosen lines."""
     files = [*(task.candidates or ()), task.nbest, task.references, task.sources, task.docids, task.speakers]
     targets.check((task.output, task.to_json, task.to_pairs), read=[*files, *(task.scores or ()), task.model.model])
-    note = task.out.notes()
-    corpus, rows = _read(task, note)
+    run = ScoringRun(task.model, task.out, strict=task.strict)
+    note = run.note
+    corpus, rows = _read(task, run)
     candidates: Candidates = [row.texts for row in rows]
     given = None if task.scores is None else read_scores(task.scores, candidates)
-    language = ENGLISH if task.mbr else load_language(task.model)
+    language = ENGLISH if task.mbr else run.language
     first = [text for texts in islice(candidates, CHECKED_LINES) for text in texts]
     check_texts({"the candidates": first}, language, note, strict=task.strict)
     if task.mbr:
         note.begin()
         choices, signature = _rerank_by_agreement(candidates, given, task), None
     else:
-        choices, signature = _rerank(rows, corpus, given, task, note)
+        choices, signature = _rerank(rows, corpus, given, task, run)
     _write(rows, given, choices, signature, task)
     if task.to_pairs is not None:
         pairs = _write_pairs(task.to_pairs, rows, given, choices, task)
@@ -206,7 +197,7 @@ def run(task: RerankFlags) -> None:
         note(f"signature: {signature}")
 
 
-def _read(task: RerankFlags, note: output.Notes) -> tuple[Corpus | None, list[Row]]:
+def _read(task: RerankFlags, run: ScoringRun) -> tuple[Corpus | None, list[Row]]:
     """The candidates of each line with what stands beside them; the corpus of parallel files."""
     beside_them: dict[str, Any] = {
         "references": [] if task.references is None else [task.references],
@@ -214,7 +205,7 @@ def _read(task: RerankFlags, note: output.Notes) -> tuple[Corpus | None, list[Ro
         "docids": task.docids,
         "speakers": task.speakers,
     }
-    reading = Reading(task.format, language=lambda: load_language(task.model).code)
+    note, reading = run.note, Reading(task.format, language=lambda: run.language.code)
     if task.candidates:
         corpus = read_parallel(task.candidates, note, reading, **beside_them, resegment=task.resegment)
         return corpus, list(corpus.rows())
@@ -247,18 +238,17 @@ def _rerank_by_agreement(candidates: Candidates, given: Given, task: RerankFlags
 
 
 def _rerank(
-    rows: Sequence[Row], corpus: Corpus | None, given: Given, task: RerankFlags, note: output.Notes
+    rows: Sequence[Row], corpus: Corpus | None, given: Given, task: RerankFlags, run: ScoringRun
 ) -> tuple[list[Choice], str]:
     """The choices by the model, in the order of the lines, and its signature."""
     candidates: Candidates = [row.texts for row in rows]
-    config = load_config(task.model)
+    note, size = run.note, run.checkpoint.context_size
     referenced = any(row.references for row in rows)
     otherwise, named = COMMON if referenced else RESPECTIVE, task.speakers is not None
     in_order = corpus is None or corpus.in_order
-    kind = choose_context(task.context, config, otherwise, note, needed=named, in_order=in_order)
+    kind = run.choose_context(task.context, otherwise, needed=named, in_order=in_order)
     if corpus is not None:
         note_order(kind, corpus, note)
-    size = config["context_size"]
     docs = None if any(row.doc is None for row in rows) else [row.doc for row in rows]
     speakers = None
     if kind != NONE and any(row.speaker is not None for row in rows):
@@ -270,19 +260,18 @@ def _rerank(
     if any(row.source is not None for row in rows):
         name = task.sources or task.nbest or (task.candidates or [""])[0]
         pairs = [(row.source or "", row.texts[0]) for row in rows]
-        note_sources(name, pairs, task.model, note, strict=task.strict)
+        run.check_sources(name, pairs)
         sources = sources_of([source for source, _ in pairs], docs)
-        note_unread_source(task.sources, task.model, note)
-    scoring = ScoringRun(task.model, task.out, note)
-
+        run.note_unread_source(task.sources)
     said = _CONTEXTS[kind].format(previous_lines(size))
     note.detail(f"context: {said}" + ("" if kind == NONE else f", {context_scope(docs is not None)}"))
-    note_boundaries(kind, docs is not None, note)
-    with scoring.progress(sum(map(len, candidates)), label="rerank"):
+    if kind != NONE and docs is None:
+        note("no document ids: all lines are one document, so that contexts cross documents; give --docids")
+    with run.progress(sum(map(len, candidates)), label="rerank"):
         choices = dict(
             rerank(
                 candidates,
-                scoring.stream,
+                run.stream,
                 weighting=task.weighting,
                 given=given,
                 contexts=contexts,
@@ -292,9 +281,9 @@ def _rerank(
                 context_size=size,
             )
         )
-    note.lengths(scoring.counts)
+    note.lengths(run.counts)
     resegmented = "yes" if corpus is not None and corpus.resegmented else None
-    return [choices[line] for line in range(len(candidates))], scoring.sign(kind, size=size, resegmented=resegmented)
+    return [choices[line] for line in range(len(candidates))], run.sign(kind, size=size, resegmented=resegmented)
 
 
 def _write(
