@@ -324,7 +324,7 @@ class PronounMetric:
 
         Args:
             translation: the file, plain or gzip: one segment a line, or in a format that is told by its first lines and
-                its suffix: a table, JSON Lines, subtitles, strings of a program, Markdown (see docs/files.md).
+                its suffix: a table, JSON Lines, subtitles, strings of a program, Markdown (see docs/formats.md).
             reference: one or more references, used as context; with several, scores are the means over them.
             source: the source, which affects scores if the checkpoint has a reader of sources.
             docids: a file with the document of each line, or "blank": lines that are blank in all files end documents;

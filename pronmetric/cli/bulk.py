@@ -170,7 +170,7 @@ def _find(task: ScoreFlags, note: output.Notes) -> tuple[Place, list[Source]]:
         PronmetricError: Ray is not installed, or an input or the output cannot be used.
     """
     folder, named = storage.place(task.files.output), task.files.inputs
-    targets.check([], read=[*named, task.model.model], folders=[folder.path] if storage.is_local(folder) else [])
+    targets.check([], read=[*named, task.model.model], folders=[task.files.output] if storage.is_local(folder) else [])
     cluster.require(task.workers.address)
     sources, ignored = inputs.find(named, output=folder)
     if ignored:

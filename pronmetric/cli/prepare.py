@@ -21,7 +21,7 @@ resumes with the remaining test sets."""
 def _job(settings: Settings) -> None:
     from data_prep.prepare import prepare
 
-    out, data = settings.folder, settings.data
+    data = settings.data
     targets.check(
         [],
         read=[
@@ -32,7 +32,7 @@ def _job(settings: Settings) -> None:
             *(data.people or ()),
             settings.filter.agreement,
         ],
-        folders=[out],
+        folders=[settings.out],
     )
     content = prepare(settings, Reporter(note=_note, progress=_progress))
     confusions = json.loads((settings.folder / "confusion.json").read_text(encoding="utf-8"))

@@ -12,6 +12,7 @@ from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
 from pronmetric.results import write
 from pronmetric.scoring.alternatives import THRESHOLD, TOP, Tally
+from pronmetric.scoring.score import no_translation_note
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE, Text
 from pronmetric.text.records import Record
@@ -98,7 +99,7 @@ class SuggestFlags(Flags):
         metavar="FILE",
         help="with -t: source; counts if the model has a reader of sources",
     )
-    texts: TextFlags = part(TextFlags, TEXTS, only=("systems", "format", "text_key"))
+    texts: TextFlags = part(TextFlags, TEXTS, only=("resegment", "systems", "format", "text_key"))
     docids: str | None = flag(group=TEXTS, metavar="FILE", help="with -t: document ids, one on each line, or `blank`")
     speakers: str | None = flag(
         group=TEXTS, metavar="FILE", help="with -t: who says each line; the model reads the names before the lines"
@@ -131,7 +132,7 @@ def run(task: SuggestFlags) -> None:
 
 
 def _suggest(listed: ListedFlags, run: CorpusRun | RecordsRun) -> None:
-    waiting, tally = deque[Record](), Tally()
+    waiting, tally, refused = deque[Record](), Tally(), list[int]()
 
     def read_texts() -> Iterator[Text]:
         for record in run.records():
@@ -144,11 +145,16 @@ def _suggest(listed: ListedFlags, run: CorpusRun | RecordsRun) -> None:
             where = {} if record.place is None else write.place_entry(record.place)
             suggested = write.suggestions(record.text, places, top=listed.top)
             print(strict_json.dump({"id": record.id, **where, **suggested}))
+            if "no_translation" in suggested:
+                refused.append(tally.texts)
             tally.add(places)
             if not waiting:  # a batch is finished; pass it on to a reader of the pipe
                 sys.stdout.flush()
     asked = "pronouns" if listed.below is None else f"pronouns below {listed.below:g}"
     run.note.detail(f"{tally.pronouns} {asked} in {tally.texts} texts; {tally.better} of them with a better form")
+    if refused:
+        unit = "record" if isinstance(run, RecordsRun) else "line"
+        run.note(no_translation_note(len(refused), tally.texts, refused[0], unit))
     run.sign_texts()
 
 

@@ -5,9 +5,10 @@
 // strings: each a list of pieces, a word with the white space before it; words are counted from 0, and the last piece
 // is the text after the last word.
 // by: what decides, score, errors or preference; unit: of the differences.
-// segment: [number, doc, source, reference, outputs, best, gap], the three strings by index (-1: none), sorted by gap.
+// segment: [number, doc, source, reference, outputs, best, gap, places], the three strings by index (-1: none), sorted by gap.
 // best: the systems that are best by the decision of the result; []: a tie; null: nothing was compared. gap: the largest
 // difference between two systems, in the unit of what decides.
+// places: where each output stands in its file, such as "cue 3, 00:00:05, line 12", null for a line of a list; only where one says it.
 // output: [context, text, score, pronouns, links, what decides (null if it is the score), errors, gaps]; the last three only where they are known.
 // errors: [wrong, missing, surplus], the last null where it is among the wrong ones; gap: [word after it, likely form, probability that one is missing there]. pronoun: [word, score, attention, others, evidence, surplus]; attention and
 // others only if the model was run; others is null if no alternative was scored. evidence: [source word, log-odds, where the word begins], null if the source does not count. surplus: the probability that the pronoun should not be there, only if it is told. attention: [largest weight, a letter for each word of context and text]; others: [form, score].
@@ -17,7 +18,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const PAGE = 20;
-const NUMBER = 0, DOC = 1, SOURCE = 2, REFERENCE = 3, OUTPUTS = 4, BEST = 5, GAP = 6;
+const NUMBER = 0, DOC = 1, SOURCE = 2, REFERENCE = 3, OUTPUTS = 4, BEST = 5, GAP = 6, PLACES = 7;
 const CONTEXT = 0, TEXT = 1, SCORE = 2, PRONOUNS = 3, LINKS = 4, DECIDES = 5, ERRORS = 6, GAPS = 7;
 const SLACK = 10; // pixels that a table may be wider than its box without hiding anything: the padding of its last cell
 const [SAME, PRONOUN, WORD, NOTHING, ADDED] = data.kinds.keys();
@@ -34,6 +35,14 @@ const language = { lang: data.lang };
 const sourceLanguage = data.sourceLang ? { lang: data.sourceLang } : {};
 const whole = (string) => (string < 0 ? "" : data.strings[string].join(""));
 const wordsOf = (string) => data.strings[string].slice(0, -1);
+
+// Where the outputs of a segment stand in their files: once if that is the same for all.
+function placesOf(segment) {
+  const places = segment[PLACES] || [];
+  if (new Set(places).size === 1) return places.slice(0, 1);
+  return places.map((place, at) => place && `${data.systems[at][0]}: ${place}`).filter(Boolean);
+}
+
 const shown = (score) => (score === null ? "no pronouns" : score.toFixed(2));
 const doubtful = (score) => data.doubtful !== null && score < data.doubtful;
 const formLabel = (form) => (form === "i" ? "I" : form);
@@ -120,6 +129,7 @@ function draw(place) {
   article.append(el("header", {},
     el("h3", {}, el("a", { href: `#l${lineOf(segment)}` }, `Line ${lineOf(segment)}`)),
     el("bdi", { className: "doc" }, segment[DOC] < 0 ? "" : data.docs[segment[DOC]]),
+    ...placesOf(segment).map((place) => el("bdi", { className: "doc place" }, place)),
     ...badge(segment), tools(segment)));
   const contexts = [];
   const context = (parent, string) => {
@@ -284,6 +294,7 @@ async function copy(text) {
 // A segment as lines of text, a pronoun with its score after it.
 function plain(segment) {
   const lines = [`line ${lineOf(segment)}${segment[DOC] < 0 ? "" : ` (${data.docs[segment[DOC]]})`}`];
+  lines.push(...placesOf(segment));
   if (segment[SOURCE] >= 0) lines.push(`source: ${whole(segment[SOURCE])}`);
   if (segment[REFERENCE] >= 0) lines.push(`reference: ${whole(segment[REFERENCE])}`);
   segment[OUTPUTS].forEach((output, system) => {
@@ -371,7 +382,7 @@ function haystack(place) {
     const segment = data.segments[place];
     const texts = [segment[SOURCE], segment[REFERENCE], ...segment[OUTPUTS].flatMap((o) => [o[TEXT], o[CONTEXT]])];
     const doc = segment[DOC] < 0 ? "" : data.docs[segment[DOC]];
-    haystacks[place] = [`#${lineOf(segment)}`, doc, ...new Set(texts.map(whole))].join("\n").toLowerCase();
+    haystacks[place] = [`#${lineOf(segment)}`, doc, ...placesOf(segment), ...new Set(texts.map(whole))].join("\n").toLowerCase();
   }
   return haystacks[place];
 }

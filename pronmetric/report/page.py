@@ -29,7 +29,7 @@ from pronmetric.report.content import (
 )
 from pronmetric.report.names import short
 from pronmetric.report.verdict import of_result
-from pronmetric.results import Output, Result
+from pronmetric.results import Output, Result, Segment
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.text.words import Word
 from pronmetric.text.words import words as split
@@ -183,7 +183,7 @@ def _data(content: Content) -> dict[str, Any]:
         ]
         filtered.append([_kinds(output, content.language, forms, classes) for output in segment.outputs])
         given = docs(segment.doc), strings(segment.source), strings(segment.reference)
-        segments.append([segment.number, *given, outputs, best(segment), round(gap(segment), 4)])
+        segments.append([segment.number, *given, outputs, best(segment), round(gap(segment), 4), *_places(segment)])
     scores = [p.score for segment in result.segments for output in segment.outputs for p in output.pronouns]
     low, high = (0.0, 1.0) if result.probability or not scores else (min(scores), max(scores))
     return {
@@ -211,6 +211,12 @@ def _data(content: Content) -> dict[str, Any]:
         "filtered": filtered,
         "confusion": None if content.links is None else [_matrix(content, k) for k in range(len(result.systems))],
     }
+
+
+def _places(segment: Segment) -> list[list[str | None]]:
+    """Where the outputs of a segment stand in their files; nothing where none says it."""
+    places = [None if output.place is None else visible(output.place) for output in segment.outputs]
+    return [places] if any(places) else []
 
 
 def _kinds(output: Output, language: Language, forms: _Pool, classes: _Pool) -> list[int]:

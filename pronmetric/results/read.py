@@ -243,7 +243,7 @@ class _Reader:
             _number_or_null(scored, key) for key in ("errors", "preference", "expected_missing", "expected_surplus")
         )
         gaps = tuple(self._gap(entry, text) for entry in scored.entries("gaps")) if "gaps" in scored.record else ()
-        return Output(text, context, score, pronouns, errors, preference, missing, gaps, surplus)
+        return Output(text, context, score, pronouns, errors, preference, missing, gaps, surplus, _place(scored))
 
     def _gap(self, entry: Entry, text: str) -> Gap:
         start, form, probability = entry.whole("start"), _string(entry, "form"), _number(entry, "probability")
@@ -304,6 +304,14 @@ def _rows(top: Entry, items: Sequence[Entry], size: int, of: str) -> Iterator[Se
 def _segment(number: int, entry: Entry, outputs: tuple[Output, ...], verdicts: tuple[Verdict, ...]) -> Segment:
     doc, source, reference = (_string_or_null(entry, key) for key in ("doc", "source", "reference"))
     return Segment(number, doc, source, reference, outputs, verdicts)
+
+
+def _place(entry: Entry) -> str | None:
+    """Where a text stands in its file, such as "cue 3, 00:00:05, line 12"; None where the file does not say it."""
+    if entry.get("place") is None:
+        return None
+    where, line = _string(entry, "place"), f"line {entry.whole('line', least=1)}"
+    return where if line in re.split(", ", where) else f"{where}, {line}"
 
 
 def _evidence(entry: Entry) -> tuple[float, str, int] | None:

@@ -46,7 +46,7 @@ class Output(NamedTuple):
     """A system's output for a segment, with its context, score (None without a pronoun) and pronouns.
 
     errors, preference, missing, surplus: None if the file has none; errors are wrong, surplus and missing pronouns.
-    gaps: where a pronoun may be missing.
+    gaps: where a pronoun may be missing. place: where the text stands in its file; None for a line of a list.
     """
 
     text: str
@@ -58,6 +58,7 @@ class Output(NamedTuple):
     missing: float | None = None
     gaps: tuple[Gap, ...] = ()
     surplus: float | None = None
+    place: str | None = None
 
     @property
     def wrong(self) -> float | None:

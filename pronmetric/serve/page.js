@@ -94,9 +94,9 @@ async function check(example = null) {
   $("list").setAttribute("aria-busy", false);
 }
 
-// A note of the server as a sentence; records are lines here, numbered from 1.
+// A note of the server as a sentence; its records are lines here.
 function noteOf(note, where) {
-  const said = note.replace(/^record (\d+)/, (_, id) => `line ${Number(id) + 1}`);
+  const said = note.replace(/^record /, "line ");
   return `${where}${where ? said : said[0].toUpperCase() + said.slice(1)}.`;
 }
 
@@ -112,17 +112,17 @@ function parts(asked) {
   return [...found, [from, asked[0].length]];
 }
 
-// The segments of records of one or two sides, scored and compared, and notes on their sources.
+// The segments of records of one or two sides, scored and compared, and notes on them.
 async function scored(part, sources, signal) {
   const made = (at, outputs, verdict) => ({ at, source: sources && sources[at], outputs, verdict });
   const output = (side, record, entry) => ({ side, context: record.context.join(" "), ...entry, text: record.text });
   if (part.length === 1) {
     const { records: given, notes, verdict } = await ask("score", { records: part[0] }, signal);
-    return { notes, verdict, found: given.map((entry, k) => made(part[0][k].id, [output(0, part[0][k], entry)], null)) };
+    return { notes, verdict, found: given.map((entry, k) => made(part[0][k].id - 1, [output(0, part[0][k], entry)], null)) };
   }
   const { segments, by, notes, verdict } = await ask("compare", { a: part[0], b: part[1] }, signal);
   const found = segments.map(({ outputs, pairs: [{ better, difference }] }, k) =>
-    made(part[0][k].id, outputs.map((entry, side) => output(side, part[side][k], entry)), { better, difference, by }));
+    made(part[0][k].id - 1, outputs.map((entry, side) => output(side, part[side][k], entry)), { better, difference, by }));
   return { notes, verdict, found };
 }
 

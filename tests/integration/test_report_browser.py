@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,27 @@ def test_the_address_leads_to_a_segment_wherever_it_is(browser: Browser, attenti
     assert browser.run("document.getElementById('search').value") == ""
     browser.run("location.hash = '#l4000'")
     until(lambda: "Line 4000 is not listed" in browser.run(FOUND))
+
+
+def test_where_a_text_stands_in_its_file_is_shown_found_and_copied(browser: Browser, tmp_path: Path) -> None:
+    shown, told = made_up(3), [("cue 3, line 12", "cue 3, line 12"), ("row 2, line 3", "row 4, line 5"), (None, None)]
+    segments = [
+        segment._replace(outputs=tuple(o._replace(place=p) for o, p in zip(segment.outputs, places, strict=True)))
+        for segment, places in zip(shown.result.segments, told, strict=True)
+    ]
+    path = tmp_path / "placed.html"
+    content = replace(shown, result=replace(shown.result, segments=tuple(segments)))
+    path.write_text(page(content, title="placed"), encoding="utf-8")
+    opening(browser, path)
+    places = "[...document.querySelectorAll('#s{} .place')].map((p) => p.textContent)"
+    assert [browser.run(places.format(number)) for number in range(3)] == [
+        ["cue 3, line 12"],
+        ["one: row 2, line 3", "two: row 4, line 5"],
+        [],
+    ]
+    assert browser.run("plain(data.segments.find((s) => s[NUMBER] === 0))").splitlines()[1] == "cue 3, line 12"
+    browser.run("{ const box = $('search'); box.value = 'line 12'; box.dispatchEvent(new Event('input')); }")
+    until(lambda: browser.run(SHOWN) == [0])
 
 
 def test_more_segments_come_when_the_end_is_reached(browser: Browser, attention_page: Path) -> None:

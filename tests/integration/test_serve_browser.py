@@ -149,6 +149,12 @@ def test_lines_that_do_not_match_are_named(browser: Browser, opened: str) -> Non
     assert "pronouns" in settled(browser) and browser.run("document.querySelectorAll('.source').length") == 0
 
 
+def test_a_refusal_is_noted_with_its_line(browser: Browser, opened: str) -> None:
+    put(browser, first="She left.\nI'm sorry, but I cannot help with that request.")
+    until(lambda: "Line 2 looks like no translation (refusal)." in browser.run(WARNING))
+    assert settled(browser) and "ource" not in browser.run(WARNING)
+
+
 def test_a_source_that_cannot_be_right_is_noted(browser: Browser, with_reader: Path) -> None:
     with serving("--rate", 0, "--model", with_reader, "--gpus", 0, "--quiet") as served:
         browser.open(served.address)

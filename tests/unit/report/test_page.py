@@ -89,6 +89,16 @@ def test_the_data_of_a_page_are_compact() -> None:
     assert data["confusion"] == [{"she": {"she": 1}}, {"she": {"he": 1}}]
 
 
+def test_the_place_of_a_text_in_its_file_is_in_the_data() -> None:
+    content = small()
+    (segment,) = content.result.segments
+    placed = segment._replace(outputs=(segment.outputs[0]._replace(place=f"cue 3, line 12 {EVIL}"), segment.outputs[1]))
+    text = page(replace(content, result=replace(content.result, segments=(placed,))), title="Two")
+    ((*_, places),) = data_of(text)["segments"]
+    assert places == [visible(f"cue 3, line 12 {EVIL}"), None]
+    assert [tag for tag, _ in Elements(text).tags] == [tag for tag, _ in Elements(page(content, title="Two")).tags]
+
+
 def test_text_of_the_data_is_never_markup() -> None:
     text = page(small(text=f"She {EVIL}", name=EVIL), title=EVIL)
     plain = page(small(name="runs/a"), title="plain")
