@@ -448,12 +448,10 @@ def _evaluate_people(task: EvaluateFlags, note: Notes) -> None:
     flags.check_plot(task.of_people.plot)
     config = load_config(task.model)
     people_runs.require_probabilities(config)
-    rates = people.form_rates(people.read(task.pairs, PEOPLE_SPLITS[0], needed=False))
-    in_training = (people_runs.IN_TRAINING, lambda items: people.by_form(items, rates))
     measurement = Measurement(
         judged=people.read(task.pairs, task.split),
         title=f"{task.pairs}, {task.split}",
-        by_form=in_training if len(rates) > 1 else (people_runs.ELSEWHERE, people.by_form_elsewhere),
+        training=people.read(task.pairs, PEOPLE_SPLITS[0], needed=False),
         model=task.model,
         out=task.out,
         wish=task.of_people,

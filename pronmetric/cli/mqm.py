@@ -193,7 +193,7 @@ def _evaluate(task: MqmFlags, note: Notes) -> tuple[str, dict[str, object]]:
     measurement = Measurement(
         judged=[text for text in judged if text.pronouns],
         title=task.file,
-        by_form=(people_runs.ELSEWHERE, people.by_form_elsewhere),
+        training=(),
         model=task.model,
         out=task.out,
         wish=task.of_people,

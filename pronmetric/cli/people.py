@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,9 @@ from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Flags, flag, switch
 from pronmetric.cli.run import ScoringRun, load_language, load_language_model, note_sources
 from pronmetric.errors import PronmetricError
-from pronmetric.lab.human import form_places, people, people_figures
-from pronmetric.lab.human.people import Items
+from pronmetric.lab.human import form_places, people, people_figures, people_gaps
 from pronmetric.lab.human.people_figures import Said, Values
+from pronmetric.lab.human.people_gaps import TextGaps
 from pronmetric.output import targets
 from pronmetric.report import plots
 from pronmetric.report.page import tables_page
@@ -59,13 +59,13 @@ class PeopleFlags(Flags):
 class Measurement:
     """What is measured, by which model, and beside what.
 
-    title: of the texts. by_form: the name of the baseline, and the doubts of pronouns by their form alone.
+    title: of the texts. training: texts that baselines count the marks of forms and the insertions before words in.
     language_model: its folder. judge: a chat model that is asked.
     """
 
     judged: Sequence[JudgedText]
     title: str
-    by_form: tuple[str, Callable[[Items], Items]]
+    training: Sequence[JudgedText]
     model: ModelFlags
     out: OutputFlags
     wish: PeopleFlags
@@ -91,18 +91,24 @@ def measure(task: Measurement, context: str, note: Notes) -> tuple[str, dict[str
         note_sources(f"{task.title}, {part}", sources, task.model, note, strict=False)
     scoring = ScoringRun(task.model, task.out, note)
     bare = [text._replace(source=None) for text in texts] if task.wish.also_no_source else []
+    gaps: list[TextGaps] = []
+    language = load_language(task.model)
     with scoring.progress(len(texts) + len(bare)):
-        items, pairs = people.items(task.judged, scoring.stream(texts))
+        scored = people_gaps.keep(task.judged, scoring.stream(texts, every_gap=True), language, gaps)
+        items, pairs = people.items(task.judged, scored)
         without = people.items(task.judged, scoring.stream(bare, counted=False)) if bare else None
-    name, doubt = task.by_form
-    baselines = {name: doubt(items)}
+    rates = people.form_rates(task.training)
+    baselines = (
+        {IN_TRAINING: people.by_form(items, rates)} if len(rates) > 1 else {ELSEWHERE: people.by_form_elsewhere(items)}
+    )
     decisions: dict[str, Values] = {}
     if task.language_model is not None:
         doubts, decisions = _read_by_language_model(task, task.language_model, texts, context)
         baselines[LANGUAGE_MODEL] = items.doubted(doubts)
     for name, shares in ask_marks(task.judged, texts, task.judge, note, quiet=task.out.quiet).items():
         baselines[name] = items.doubted(shares)
-    said = Said(task.judged, items, pairs, without, baselines, decisions)
+    inserted = people_gaps.word_rates(task.training, language)
+    said = Said(task.judged, items, pairs, without, baselines, decisions, gaps, inserted)
     measured = people_figures.measure(said, seed=task.seed)
     signature = scoring.sign(context, seed=task.seed)
     documents = measured.pronouns[people.ALL].documents
