@@ -638,7 +638,7 @@ class PronounMetric:
             length_batching: batches hold texts of similar length; if False, consecutive texts.
             cache: repeated texts are not encoded again.
             attended: also find the word that each pronoun attends to most (`SegmentScore.attended`).
-            every_gap: list every gap that was read in `SegmentScore.gaps`, not only those where a pronoun may be missing.
+            every_gap: `SegmentScore.gaps` lists every gap that was read, not only those where a pronoun may be missing.
 
         Raises:
             InputError: a text above the limit of characters, with its number from 1.

@@ -16,7 +16,7 @@ from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, pa
 from pronmetric.cli.people import Measurement, PeopleFlags
 from pronmetric.cli.run import choose_context, load_config, load_language
 from pronmetric.errors import PronmetricError
-from pronmetric.lab.human import mqm, people
+from pronmetric.lab.human import mqm
 from pronmetric.lab.human.judged_pairs import to_line
 from pronmetric.lab.human.mqm import Judgement
 from pronmetric.output import targets

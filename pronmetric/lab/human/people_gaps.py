@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 ALIKE = "every gap alike: the longer text"
 BY_WORD = "frequency of insertions before the word in training"
 _PRIOR = 5.0  # gaps of the mean rate that are added to the counts of each word
-NO_INSERTION = "people put no pronoun into a text that has a source"
+NO_INSERTION = "there is no post-edit of a text with a source into which a person put a pronoun"
 NOT_TOLD = "this model finds none: that needs a reader of sources with a head for gaps, and the sources"
 
 

@@ -26,12 +26,11 @@ from pronmetric.pronouns.finder import find
 from pronmetric.schema import Pair, Passage
 from tests.tools.browser import find as find_browser
 from tests.tools.source_readers import save_scorer
-from tests.unit.benchmarks.test_missing import TEXT as EDITED
 
 TESTED = {  # scripts, each by a test of this file or, `card`, of test_card.py
     "checkpoint": {
         "antecedents", "bias", "calibration", "card", "confusions", "context_gain", "fidelity", "gap", "gender",
-        "missing", "pair_accuracy", "paper_tables", "people", "reference_free", "short_sources", "source_reader",
+        "pair_accuracy", "paper_tables", "people", "reference_free", "short_sources", "source_reader",
         "study", "system_level", "talk", "target_languages", "translation_models",
     },
     "cost": {
@@ -240,16 +239,6 @@ def test_source_reader(natural: bool, run: Run, with_reader: Path, prepared: Pat
     told = run("checkpoint.source_reader", "--model", with_reader, "--data", prepared, *flags)
     found = json.loads(out.read_text(encoding="utf-8"))["figures"]["wmt31:de-en"]
     assert found["reader"]["all"]["pronouns"] == found["without source"]["all"]["pronouns"] > 10 and "together" in told
-
-
-def test_missing(
-    run: Run, with_gaps: Path, make_prepared: Callable[..., Path], sample_pairs: list[Pair], tmp_path: Path
-) -> None:
-    folder, out = make_prepared(train=sample_pairs[:4], development=[], people=[EDITED]), tmp_path / "missing.json"
-    flags = ["--model", with_gaps, "--data", folder, "--split", "people_train", "--precision", "32", "--out", out]
-    told = run("checkpoint.missing", *flags)
-    found = json.loads(out.read_text(encoding="utf-8"))["figures"]["all"]
-    assert found["insertions"] == 1 and found["gaps"] == 3 and "t:et-en" in told
 
 
 def test_short_sources(run: Run, with_reader: Path, tmp_path: Path) -> None:
