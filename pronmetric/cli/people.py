@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import output
@@ -102,13 +102,17 @@ def measure(task: Measurement, context: str, note: Notes) -> tuple[str, dict[str
         {IN_TRAINING: people.by_form(items, rates)} if len(rates) > 1 else {ELSEWHERE: people.by_form_elsewhere(items)}
     )
     decisions: dict[str, Values] = {}
+    inserted = people_gaps.word_rates(task.training, language)
+    gap_baselines = {people_gaps.BY_WORD: people_gaps.by_word(gaps, inserted)} if inserted else {}
     if task.language_model is not None:
-        doubts, decisions = _read_by_language_model(task, task.language_model, texts, context)
-        baselines[LANGUAGE_MODEL] = items.doubted(doubts)
+        read = _read_by_language_model(task, task.language_model, texts, context, gaps)
+        baselines[LANGUAGE_MODEL] = items.doubted(read.doubts)
+        if read.gaps:
+            gap_baselines[LANGUAGE_MODEL] = people_gaps.doubted(gaps, read.gaps)
+        decisions = read.decisions
     for name, shares in ask_marks(task.judged, texts, task.judge, note, quiet=task.out.quiet).items():
         baselines[name] = items.doubted(shares)
-    inserted = people_gaps.word_rates(task.training, language)
-    said = Said(task.judged, items, pairs, without, baselines, decisions, gaps, inserted)
+    said = Said(task.judged, items, pairs, without, baselines, decisions, gaps, gap_baselines)
     measured = people_figures.measure(said, seed=task.seed)
     signature = scoring.sign(context, seed=task.seed)
     documents = measured.pronouns[people.ALL].documents
@@ -120,7 +124,8 @@ def measure(task: Measurement, context: str, note: Notes) -> tuple[str, dict[str
     if task.wish.to_html is not None:
         shown = people_figures.page_tables(measured, panels)
         plot = plots.precision_recall(panels, kind="svg"), f"{PLOT}, in percent"
-        made = tables_page(shown, [title, f"signature: {signature}"], title=f"{PAGE}: {task.title}", plot=plot)
+        about = [title, *people_figures.notes(measured), f"signature: {signature}"]
+        made = tables_page(shown, about, title=f"{PAGE}: {task.title}", plot=plot)
         with targets.AtomicFile(task.wish.to_html) as file:
             file.write(made)
     note.lengths(scoring.counts)
@@ -133,21 +138,32 @@ def measure(task: Measurement, context: str, note: Notes) -> tuple[str, dict[str
     }
 
 
+class _Read(NamedTuple):
+    """What a language model doubts: of each judged pronoun, of each gap, and by which texts of the mended pairs."""
+
+    doubts: list[float]
+    gaps: list[float]
+    decisions: dict[str, Values]
+
+
 def _read_by_language_model(
-    task: Measurement, folder: str, texts: Sequence[Text], context: str
-) -> tuple[list[float], dict[str, Values]]:
-    """What a language model doubts: of each judged pronoun, and by which texts of the mended pairs."""
-    from pronmetric.lab.seq2seq.forms import doubts
+    task: Measurement, folder: str, texts: Sequence[Text], context: str, gaps: Sequence[TextGaps]
+) -> _Read:
+    from pronmetric.lab.seq2seq.forms import doubts, insertions
 
     model = load_language_model(folder, task.model)
-    places = list(form_places.places(task.judged, context, load_language(task.model)))
+    language = load_language(task.model)
+    places = list(form_places.places(task.judged, context, language))
+    of_gaps = [] if people_gaps.reason(gaps) else list(form_places.gaps(gaps, context, language))
     mended = people.mended(texts, task.judged)
-    with output.bar(task.out.quiet, total=len(places) + len(mended), label="language model", unit="readings") as bar:
+    total = len(places) + len(of_gaps) + len(mended)
+    with output.bar(task.out.quiet, total=total, label="language model", unit="readings") as bar:
         doubted = doubts(model, places, advance=bar.update)
+        missing = insertions(model, of_gaps, advance=bar.update)
         read = model.read(mended, advance=bar.update)
     both = list(zip(read[::2], read[1::2], strict=True))
     decisions: dict[str, Values] = {
         f"{LANGUAGE_MODEL}, sum": [(a.total, b.total) for a, b in both],
         f"{LANGUAGE_MODEL}, per piece": [(a.per_piece, b.per_piece) for a, b in both],
     }
-    return doubted, decisions if both else {}
+    return _Read(doubted, missing, decisions if both else {})

@@ -98,8 +98,8 @@ class Said:
     """What is measured: doubts of the judged pronouns, and numbers that decide between the texts of the mended pairs.
 
     items, pairs: by the metric. without: the same without the source, None where that was not computed. baselines:
-    other doubts by name. decisions: other numbers of the pairs by name. gaps: of corrected texts. word_rates: of
-    `people_gaps.word_rates`.
+    other doubts by name. decisions: other numbers of the pairs by name. gaps, gap_baselines: the same of the gaps of
+    corrected texts.
     """
 
     texts: Sequence[JudgedText]
@@ -109,7 +109,7 @@ class Said:
     baselines: Mapping[str, Items] = field(default_factory=dict)
     decisions: Mapping[str, Values] = field(default_factory=dict)
     gaps: Sequence[TextGaps] = ()
-    word_rates: Mapping[str, float] = field(default_factory=dict)
+    gap_baselines: Mapping[str, Sequence[TextGaps]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def measure(said: Said, *, seed: int) -> Measured:
         forms={name: figures(part, seed=seed, draws=0) for name, part in people.forms(said.items).items()},
         pairs=pair_figures(said.pairs, decisions) if said.pairs else None,
         source={} if said.without is None else source_figures(said.without[0], said.items, seed=seed),
-        missing={} if no_missing else people_gaps.measure(said.gaps, said.word_rates, seed=seed, draws=DRAWS),
+        missing={} if no_missing else people_gaps.measure(said.gaps, said.gap_baselines, seed=seed, draws=DRAWS),
         no_missing=no_missing,
         missing_pairs=_missing_pairs(said.pairs, decisions),
     )
@@ -307,11 +307,15 @@ def format_measured(measured: Measured) -> str:
         tables.append(format_pairs(measured.pairs))
     if measured.missing:
         tables.append(table(*people_gaps.cells(measured.missing)))
-    if measured.no_missing is not None:
-        tables.append(f"{MISSING}: no figures; {measured.no_missing}")
+    tables += notes(measured)
     if measured.missing_pairs is not None:
         tables.append(format_pairs(measured.missing_pairs, title=LACKING))
     return "\n\n".join(tables)
+
+
+def notes(measured: Measured) -> list[str]:
+    """What is not measured, and why."""
+    return [] if measured.no_missing is None else [f"{MISSING}: no figures; {measured.no_missing}"]
 
 
 def page_tables(measured: Measured, shown: Mapping[str, Panel]) -> list[Table]:

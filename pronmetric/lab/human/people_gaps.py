@@ -9,7 +9,7 @@ likeliest form is the person's. Intervals resample documents.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -25,6 +25,7 @@ from pronmetric.report.text import percent
 from pronmetric.schema import JudgedText
 from pronmetric.scoring.judged import missing_forms
 from pronmetric.scoring.score import SegmentScore
+from pronmetric.text.words import Word
 
 Array = NDArray[np.float64]
 ALIKE = "every gap alike: the longer text"
@@ -37,12 +38,12 @@ NOT_TOLD = "this model finds none: that needs a reader of sources with a head fo
 class TextGaps(NamedTuple):
     """The gaps of a corrected text of which it is known whether a pronoun is missing (gaps,).
 
-    words: after them, lower-cased. forms: that a person put there, "" for none. likeliest: forms by the metric, "" for
-    none. doubt: how likely one is missing, in [0, 1]; NaN where the metric does not tell.
+    words: after them. forms: that a person put there, "" for none. likeliest: forms by the metric, "" for
+    none. doubt: that one is missing, higher is likelier, by a metric in [0, 1]; NaN where it does not tell.
     """
 
     text: JudgedText
-    words: tuple[str, ...]
+    words: tuple[Word, ...]
     forms: tuple[str, ...]
     likeliest: tuple[str, ...]
     doubt: Array
@@ -94,7 +95,7 @@ def _beside(text: JudgedText, segment: SegmentScore, language: Language) -> Text
     known = [(word, form, told.get(word.start)) for word, form in labels if form is not None]
     return TextGaps(
         text,
-        tuple(word.text.lower() for word, _, _ in known),
+        tuple(word for word, _, _ in known),
         tuple(form for _, form, _ in known),
         tuple("" if gap is None else gap.form for _, _, gap in known),
         np.array([np.nan if gap is None else gap.probability for _, _, gap in known]),
@@ -108,8 +109,8 @@ def word_rates(texts: Iterable[JudgedText], language: Language) -> dict[str, flo
     """
     seen, missing = Counter[str](), Counter[str]()
     for each in (_beside(one, SegmentScore(None, ()), language) for one in texts if _is_known(one)):
-        seen.update(each.words)
-        missing.update(word for word, form in zip(each.words, each.forms, strict=True) if form)
+        seen.update(word.text.lower() for word in each.words)
+        missing.update(word.text.lower() for word, form in zip(each.words, each.forms, strict=True) if form)
     if not missing:
         return {}
     mean = missing.total() / seen.total()
@@ -123,23 +124,33 @@ def reason(found: Sequence[TextGaps]) -> str | None:
     return NOT_TOLD if all(np.isnan(each.doubt).all() for each in found) else None
 
 
-def measure(found: Sequence[TextGaps], rates: Mapping[str, float], *, seed: int, draws: int) -> dict[str, GapFigures]:
-    """The figures of all texts and of each set, and of all by baselines; rates: of `word_rates`."""
+def doubted(found: Iterable[TextGaps], doubts: Iterable[float]) -> list[TextGaps]:
+    """The same gaps with other doubts, which name no form; one for each gap of all texts."""
+    stream = iter(doubts)
+    return [
+        each._replace(likeliest=("",) * len(each.words), doubt=np.array([next(stream) for _ in each.words]))
+        for each in found
+    ]
+
+
+def by_word(found: Sequence[TextGaps], rates: Mapping[str, float]) -> list[TextGaps]:
+    """The gaps with the rate of their word (see `word_rates`) as the doubt: a baseline."""
+    return doubted(found, (rates.get(word.text.lower(), rates[""]) for each in found for word in each.words))
+
+
+def measure(
+    found: Sequence[TextGaps], baselines: Mapping[str, Sequence[TextGaps]], *, seed: int, draws: int
+) -> dict[str, GapFigures]:
+    """The figures of all texts and of each set, and of all by the baselines."""
     sets = sorted({set_of(each.text) for each in found})
     rows = {ALL: found} | {name: [each for each in found if set_of(each.text) == name] for name in sets}
-    rows[ALIKE] = [_doubted(each, lambda word: 1.0) for each in found]
-    if rates:
-        rows[BY_WORD] = [_doubted(each, lambda word: rates.get(word, rates[""])) for each in found]
+    rows |= {ALIKE: doubted(found, (1.0 for each in found for _ in each.words)), **baselines}
     return {name: _figures(part, seed=seed, draws=draws) for name, part in rows.items()}
-
-
-def _doubted(gaps: TextGaps, by: Callable[[str], float]) -> TextGaps:
-    return gaps._replace(likeliest=("",) * len(gaps.words), doubt=np.array([by(word) for word in gaps.words]))
 
 
 def _figures(found: Sequence[TextGaps], *, seed: int, draws: int) -> GapFigures:
     missing = np.array([bool(form) for each in found for form in each.forms])
-    doubt = np.concatenate([np.nan_to_num(each.doubt, nan=-1.0) for each in found])  # not told: the least likely
+    doubt = np.concatenate([np.nan_to_num(each.doubt, nan=-np.inf) for each in found])  # not told: the least likely
     lacking = np.array([any(each.forms) for each in found])
     expected = np.array([np.nansum(each.doubt) for each in found])
     documents = [f"{set_of(each.text)}/{each.text.doc}" for each in found]

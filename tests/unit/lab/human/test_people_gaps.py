@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pronmetric.cli.main import main
-from pronmetric.lab.human import people, people_figures, people_gaps
+from pronmetric.lab.human import form_places, people, people_figures, people_gaps
 from pronmetric.lab.human.people_figures import Said
 from pronmetric.lab.human.people_gaps import TextGaps
 from pronmetric.pronouns.languages import ENGLISH
@@ -55,7 +55,7 @@ def gaps(texts: list[JudgedText], scores: list[SegmentScore]) -> list[TextGaps]:
 def test_gaps_have_labels_but_in_rewritten_phrases() -> None:
     (found,) = gaps([TEXT], [said(0.9, 0.3, 0.8, 0.1)])
     # before "late", which was rewritten, nothing is known
-    assert found.forms == ("she", "", "") and found.words == ("came", "home", ".")
+    assert found.forms == ("she", "", "") and [word.text for word in found.words] == ["Came", "home", "."]
     assert found.doubt.tolist() == [0.9, 0.3, 0.1] and found.likeliest == ("she", "she", "she")
 
 
@@ -100,9 +100,24 @@ def test_the_word_after_a_gap_is_a_baseline() -> None:
     assert rates["home"] == pytest.approx(5 * mean / 8)
     assert people_gaps.word_rates([WHOLE], ENGLISH) == {}
     other = replace(TEXT, text="Slept and came.", gaps=(JudgedGap(10, "he", ("editor",)),), unjudged=())
-    found = people_gaps.measure(gaps([other], [SegmentScore(None, ())]), rates, seed=0, draws=0)
-    area = found[people_gaps.BY_WORD].area
+    silent = gaps([other], [SegmentScore(None, ())])
+    area = people_gaps.measure(silent, {"word": people_gaps.by_word(silent, rates)}, seed=0, draws=0)["word"].area
     assert area is not None and area.value == 1.0
+
+
+def test_forms_are_written_as_they_would_stand_before_a_word() -> None:
+    one = replace(TEXT, context=("It rained.",), text="So came (home) late.", gaps=(), unjudged=())
+    found = gaps([one], [SegmentScore(None, ())])
+    places = list(form_places.gaps(found, "common", ENGLISH))
+    assert [(before, forms[0]) for before, forms in places][:4] == [
+        ("It rained.", " So"),
+        ("It rained. So", " came"),
+        ("It rained. So came", " ("),
+        ("It rained. So came (", "home"),
+    ]
+    assert {" She", " I", " Them"} < set(places[0][1]) and {" she", " I"} < set(places[1][1]) and "she" in places[3][1]
+    ((before, (word, *forms)), *_) = form_places.gaps(found, "none", ENGLISH)
+    assert (before, word) == ("", "So") and "She" in forms
 
 
 def test_why_there_are_no_figures_is_said() -> None:
@@ -156,7 +171,8 @@ def test_evaluate_measures_missing_pronouns(
     printed = capsys.readouterr().out
     content = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     page = (tmp_path / "out.html").read_text(encoding="utf-8")
-    assert content["missing_pairs"]["pairs"] == 3 and "missing pronouns: no figures" not in page
+    assert content["missing_pairs"]["pairs"] == 3
+    assert ("missing pronouns: no figures" in page) is not reads
     if reads:
         found = content["missing"]["all"]
         assert (found["insertions"], found["gaps"], found["texts"], found["lacking"]) == (3, 12, 3, 3)
