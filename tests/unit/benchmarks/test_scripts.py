@@ -29,8 +29,8 @@ from tests.tools.source_readers import save_scorer
 
 TESTED = {  # scripts, each by a test of this file or, `card`, of test_card.py
     "checkpoint": {
-        "antecedents", "bias", "calibration", "card", "confusions", "context_gain", "fidelity", "gap", "gender",
-        "pair_accuracy", "paper_tables", "people", "reference_free", "short_sources", "source_reader",
+        "antecedents", "bias", "calibration", "card", "confusions", "context_gain", "deciding", "fidelity",
+        "gap", "gender", "pair_accuracy", "paper_tables", "people", "reference_free", "short_sources", "source_reader",
         "study", "system_level", "talk", "target_languages", "translation_models",
     },
     "cost": {
@@ -171,6 +171,11 @@ def test_each_script_is_run_here(root: Path) -> None:
         ("context_gain", ["--data", "PREPARED"], "common - none"),
         ("confusions", ["--data", "PREPARED", "--examples", "1"], "R vs R': "),
         ("gender", ["--data", "PREPARED", "--number", "2"], "gendered pronouns"),
+        (
+            "deciding",
+            ["--data", "PREPARED", "--number", "4", "--page", "PAGE"],
+            "| two names and one gendered pronoun, ",
+        ),
         ("calibration", ["--data", "PREPARED", "--shared", "SHARED", "--natural", "tiny*"], "calibration error"),
         ("calibration", ["--data", "PREPARED", "--shared", "SHARED", "--natural", "tiny*", "--form", "study"], "Brier"),
         ("antecedents", ["--data", "PREPARED", "--shared", "SHARED", "--page", "PAGE"], "hit@1"),
