@@ -35,6 +35,7 @@ TESTED = {  # scripts, each by a test of this file or, `card`, of test_card.py
     },
     "cost": {
         "board", "bulk", "faults", "fuzz", "performance", "precision", "report", "scoring_speed", "serve_load",
+        "source_speed",
     },
 }  # fmt: skip
 GAP = [
@@ -314,6 +315,16 @@ def test_scripts_of_make_bench(
     systems = [] if script == "performance" else ["--systems", "2"]
     run(f"cost.{script}", *given, *systems, *flags)
     assert figure in json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+
+
+def test_source_speed(run: Run, with_gaps: Path, tiny_checkpoint: Callable[..., Path], tmp_path: Path) -> None:
+    flags = ["--wmt-dir", tmp_path / "none", "--lines", "6", "--out", tmp_path / "out.json"]
+    told = run("cost.source_speed", *flags, "--model", with_gaps)
+    found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert found["texts"] == 6 > found["texts_with_pronoun"] > 0 and "with_pronoun: " in told
+    assert found["all"]["ratio"] == found["all"]["with"] / found["all"]["without"] > 0
+    with pytest.raises(PronmetricError, match="has no reader of sources"):
+        run("cost.source_speed", *flags, "--model", tiny_checkpoint())
 
 
 def test_speed_of_metrics_of_several_sizes(
