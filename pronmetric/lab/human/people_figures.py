@@ -163,9 +163,13 @@ def _missing_pairs(pairs: Sequence[ScoredPair], decisions: Mapping[str, Values])
         return None
     own = [pairs[number] for number in lacking]
     further = {by: [values[number] for number in lacking] for by, values in decisions.items()}
-    expected = [tuple(None if each.missing is None else -each.missing for each in pair[1:]) for pair in own]
+    expected = [(_negative(pair.mended.missing), _negative(pair.given.missing)) for pair in own]
     told = {MISSING: expected} if any(value is not None for both in expected for value in both) else {}
     return pair_figures(own, {**told, **further})
+
+
+def _negative(value: float | None) -> float | None:
+    return None if value is None else -value
 
 
 def source_figures(without: Items, with_source: Items, *, seed: int, draws: int = DRAWS) -> dict[str, SourceFigures]:
