@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pronmetric.eval import detection, rater
 from pronmetric.eval.decision import DECISIONS
-from pronmetric.eval.estimates import Estimate, bootstrap, cluster_mean
+from pronmetric.eval.estimates import Estimate, bootstrap, cluster_share
 from pronmetric.eval.rater import Agreement
 from pronmetric.lab.human import people, people_gaps, source_counterparts
 from pronmetric.lab.human.people import Items, ScoredPair
@@ -255,7 +255,7 @@ def pair_figures(pairs: Sequence[ScoredPair], further: Mapping[str, Values]) -> 
     accuracy, by_count = {}, {}
     for by, values in {**decide(pairs), **further}.items():
         right = np.array([a is not None and b is not None and a > b for a, b in values], dtype=float)
-        accuracy[by] = cluster_mean(right, documents)
+        accuracy[by] = cluster_share(right, documents)
         by_count[by] = {
             name: (int((more == sign).sum()), float(right[more == sign].mean()))
             for name, sign in COUNTS.items()
