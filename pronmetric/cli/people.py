@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import output
 from pronmetric.cli.endpoint import EndpointFlags, ask_marks
-from pronmetric.cli.flags import ModelFlags, OutputFlags
-from pronmetric.cli.output import Notes
+from pronmetric.cli.flags import ModelFlags
 from pronmetric.cli.parser import Flags, flag, switch
-from pronmetric.cli.run import ScoringRun, load_language, load_language_model, note_sources
+from pronmetric.cli.run import ScoringRun, load_language_model
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.human import form_places, people, people_figures, people_gaps
 from pronmetric.lab.human.people_figures import Said, Values
@@ -67,7 +66,6 @@ class Measurement:
     title: str
     training: Sequence[JudgedText]
     model: ModelFlags
-    out: OutputFlags
     wish: PeopleFlags
     language_model: str | None
     judge: EndpointFlags
@@ -84,37 +82,35 @@ def require_probabilities(config: Mapping[str, Any]) -> None:
         raise PronmetricError("this checkpoint's scores are no probabilities, which people's marks are compared with")
 
 
-def measure(task: Measurement, context: str, note: Notes) -> tuple[str, dict[str, object]]:
+def measure(task: Measurement, context: str, run: ScoringRun) -> tuple[str, dict[str, object]]:
     """Score the texts, write the plot; the tables to print, and the figures for JSON."""
     texts = judged.to_score(task.judged, context)
     for part, sources in people.sources(task.judged).items():
-        note_sources(f"{task.title}, {part}", sources, task.model, note, strict=False)
-    scoring = ScoringRun(task.model, task.out, note)
+        run.check_sources(f"{task.title}, {part}", sources)
     bare = [text._replace(source=None) for text in texts] if task.wish.also_no_source else []
     gaps: list[TextGaps] = []
-    language = load_language(task.model)
-    with scoring.progress(len(texts) + len(bare)):
-        scored = people_gaps.keep(task.judged, scoring.stream(texts, every_gap=True), language, gaps)
+    with run.progress(len(texts) + len(bare)):
+        scored = people_gaps.keep(task.judged, run.stream(texts, every_gap=True), run.language, gaps)
         items, pairs = people.items(task.judged, scored)
-        without = people.items(task.judged, scoring.stream(bare, counted=False)) if bare else None
+        without = people.items(task.judged, run.stream(bare, counted=False)) if bare else None
     rates = people.form_rates(task.training)
     baselines = (
         {IN_TRAINING: people.by_form(items, rates)} if len(rates) > 1 else {ELSEWHERE: people.by_form_elsewhere(items)}
     )
     decisions: dict[str, Values] = {}
-    inserted = people_gaps.word_rates(task.training, language)
+    inserted = people_gaps.word_rates(task.training, run.language)
     gap_baselines = {people_gaps.BY_WORD: people_gaps.by_word(gaps, inserted)} if inserted else {}
     if task.language_model is not None:
-        read = _read_by_language_model(task, task.language_model, texts, context, gaps)
+        read = _read_by_language_model(task, task.language_model, texts, context, gaps, run)
         baselines[LANGUAGE_MODEL] = items.doubted(read.doubts)
         if read.gaps:
             gap_baselines[LANGUAGE_MODEL] = people_gaps.doubted(gaps, read.gaps)
         decisions = read.decisions
-    for name, shares in ask_marks(task.judged, texts, task.judge, note, quiet=task.out.quiet).items():
+    for name, shares in ask_marks(task.judged, texts, task.judge, run.note, quiet=run.note.quiet).items():
         baselines[name] = items.doubted(shares)
     said = Said(task.judged, items, pairs, without, baselines, decisions, gaps, gap_baselines)
     measured = people_figures.measure(said, seed=task.seed)
-    signature = scoring.sign(context, seed=task.seed)
+    signature = run.sign(context, seed=task.seed)
     documents = measured.pronouns[people.ALL].documents
     title = f"{task.title}; context {context}; in percent; intervals resample {documents} documents"
     panels = people_figures.panels(said)
@@ -128,12 +124,12 @@ def measure(task: Measurement, context: str, note: Notes) -> tuple[str, dict[str
         made = tables_page(shown, about, title=f"{PAGE}: {task.title}", plot=plot)
         with targets.AtomicFile(task.wish.to_html) as file:
             file.write(made)
-    note.lengths(scoring.counts)
-    note(f"signature: {signature}")
+    run.note.lengths(run.counts)
+    run.note(f"signature: {signature}")
     return f"{title}\n{people_figures.format_measured(measured)}", {
         "signature": signature,
         "context": context,
-        "counts": counts_entry(scoring.counts),
+        "counts": counts_entry(run.counts),
         **plain(measured),
     }
 
@@ -147,17 +143,16 @@ class _Read(NamedTuple):
 
 
 def _read_by_language_model(
-    task: Measurement, folder: str, texts: Sequence[Text], context: str, gaps: Sequence[TextGaps]
+    task: Measurement, folder: str, texts: Sequence[Text], context: str, gaps: Sequence[TextGaps], run: ScoringRun
 ) -> _Read:
     from pronmetric.lab.seq2seq.forms import doubts, insertions
 
     model = load_language_model(folder, task.model)
-    language = load_language(task.model)
-    places = list(form_places.places(task.judged, context, language))
-    of_gaps = [] if people_gaps.reason(gaps) else list(form_places.gaps(gaps, context, language))
+    places = list(form_places.places(task.judged, context, run.language))
+    of_gaps = [] if people_gaps.reason(gaps) else list(form_places.gaps(gaps, context, run.language))
     mended = people.mended(texts, task.judged)
     total = len(places) + len(of_gaps) + len(mended)
-    with output.bar(task.out.quiet, total=total, label="language model", unit="readings") as bar:
+    with output.bar(run.note.quiet, total=total, label="language model", unit="readings") as bar:
         doubted = doubts(model, places, advance=bar.update)
         missing = insertions(model, of_gaps, advance=bar.update)
         read = model.read(mended, advance=bar.update)
