@@ -576,6 +576,7 @@ class PronounMetric:
         length_batching: bool = True,
         cache: bool = True,
         attended: bool = False,
+        every_gap: bool = False,
     ) -> Iterator[SegmentScore]:
         """Scores of `texts`, in order, in bounded memory; each distinct text is encoded once.
 
@@ -590,6 +591,7 @@ class PronounMetric:
             length_batching: batches hold texts of similar length; if False, consecutive texts.
             cache: repeated texts are not encoded again.
             attended: also find the word that each pronoun attends to most (`SegmentScore.attended`).
+            every_gap: `SegmentScore.gaps` lists every gap that was read, not only those where a pronoun may be missing.
 
         Raises:
             InputError: a text above the limit of characters, with its number from 1.
@@ -602,6 +604,7 @@ class PronounMetric:
             length_batching=length_batching,
             cache=cache,
             attended=attended,
+            every_gap=every_gap,
         )
 
     def alternatives(

@@ -155,7 +155,9 @@ class ScoringRun:
         if self._bar is not None:
             self._bar.update(number)
 
-    def stream(self, texts: Iterable[Text], *, attended: bool = False, counted: bool = True) -> Iterator[SegmentScore]:
+    def stream(
+        self, texts: Iterable[Text], *, attended: bool = False, every_gap: bool = False, counted: bool = True
+    ) -> Iterator[SegmentScore]:
         """The scores of the texts, in order; see `PronounMetric.stream`.
 
         counted: False for variants of texts that are counted themselves.
@@ -168,6 +170,7 @@ class ScoringRun:
             length_batching=not self._model.disable_length_batching,
             cache=not self._model.disable_cache,
             attended=attended,
+            every_gap=every_gap,
         )
 
     def alternatives(self, texts: Iterable[Text], *, below: float | None) -> Iterator[tuple[PronounAlternatives, ...]]:
