@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,16 +92,27 @@ def introduce(context: str, speaker: str | None) -> str:
     return join((context, f"{speaker}:")) if speaker else context
 
 
-def spoken(lines: Iterable[tuple[str, str | None]], speaker: str | None) -> tuple[str, ...]:
-    """The lines before a text, each with its speaker, as sentences of a context; `speaker` is that of the text.
+def nearest(lines: Iterable[str], size: int) -> tuple[str, ...]:
+    """The `size` sentences before a text, oldest first, of the lines before it from the nearest to the first one.
 
-    Lines that are no sentences are left out. The name of who speaks next ends the last sentence, or is the only one.
+    Lines that are no sentences take no place.
 
-    >>> spoken([("Did you call?", "Ann"), ("Yes.", "")], "Ann"), spoken([], "Bob"), spoken([("Hi.", None)], None)
-    (('Ann: Did you call?', 'Yes. Ann:'), ('Bob:',), ('Hi.',))
+    >>> nearest(["D.", "", "C.", "B."], 2), nearest([], 2)
+    (('C.', 'D.'), ())
     """
-    sentences = [attribute(line, who) for line, who in lines if is_sentence(line)]
-    last = introduce(sentences.pop() if sentences else "", speaker)
+    return tuple(islice(filter(is_sentence, lines), size))[::-1]
+
+
+def spoken(lines: Iterable[tuple[str, str | None]], speaker: str | None, *, size: int) -> tuple[str, ...]:
+    """The `size` sentences before a text as `nearest` finds them, each with its speaker; `speaker` is that of the text.
+
+    The name of who speaks next ends the last sentence, or is the only one.
+
+    >>> spoken([("Yes.", ""), ("Did you call?", "Ann")], "Ann", size=2), spoken([], "Bob", size=2)
+    (('Ann: Did you call?', 'Yes. Ann:'), ('Bob:',))
+    """
+    *sentences, last = nearest((attribute(line, who) for line, who in lines if is_sentence(line)), size) or ("",)
+    last = introduce(last, speaker)
     return (*sentences, last) if last else ()
 
 

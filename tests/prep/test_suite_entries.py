@@ -70,6 +70,20 @@ def test_entries_have_source_and_reference_contexts_once(wmt: Path) -> None:
     assert missing == {"cs": 2}
 
 
+def test_contexts_of_sources_are_sentences(wmt: Path) -> None:
+    """As many as asked for; lines without a word take no place."""
+    early, breaks = [f"Satz {k}." for k in "abcdefghijk"], ["<range>", "12"]
+    for name, lines in (("src.de", SOURCE), ("ref.A.en", REFERENCE), ("hyp.S.en", OUTPUT), ("hyp.T.en", OUTPUT)):
+        content = [*early, *lines[:2], *breaks, *lines[2:]]
+        (wmt / f"demo2031.de-en.{name}").write_text("".join(f"{line}\n" for line in content), encoding="utf-8")
+    filters = suite_entries.Filters(agreement_filter("grammar", min_agreement=0.8))
+    testsets = [one for one in in_folder(wmt) if one.source == "de"]
+    found = suite_entries.build(testsets, ENGLISH, filters=filters, context_size=12, seed=1, without_source={})
+    entry = next(found).entry
+    assert entry.source_context == (*early[1:], *SOURCE[:2])
+    assert entry.reference_context == (*early[1:], *REFERENCE[:2])
+
+
 def test_counts_are_those_of_the_papers_table(wmt: Path) -> None:
     missing: dict[str, int] = {}
     found = build(in_folder(wmt), missing)
