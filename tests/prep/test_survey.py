@@ -70,7 +70,7 @@ def test_a_context_reaches_over_lines_that_are_no_sentences(look: Callable[..., 
     train = rows("Ada", 4)
     train[0] = (train[0][0], FERRY)  # a reference of test; the context of the third segment
     train[1] = ("<range>", "<range>")
-    found = look({"21.de-en": train, "22.de-en": [("Ben", FERRY)]})
+    found = look({"21.de-en": train, "22.de-en": [("Ben", FERRY)], "23.de-en": rows("Cleo")})
     assert found.barred == {SegmentId("newstest2021", "de-en", seg) for seg in (1, 2, 3)}
 
 
