@@ -99,15 +99,19 @@ def build(
     context_size: int,
     seed: int,
     without_source: dict[str, int],
+    words: Counter[str] | None = None,
 ) -> Iterator[Found]:
     """The errors of test sets, each pair of reference and noisy reference of a source language once.
 
     The aligner is trained on each test set alone. `without_source` takes the number of errors without a source by
-    source language.
+    source language, `words` those of the lower-cased words of the references, split at blanks.
     """
     seen: set[tuple[str, str, str]] = set()
     for testset in testsets:
         documents = list(discovery.read(testset))
+        if words is not None:
+            for text in (text for document in documents for each in document.segments for text in each.refs.values()):
+                words.update(text.lower().split())
         texts = _sources(documents, context_size)
         judged = None if filters.reader is None else judge(sources(documents), filters.reader)
         for pair, noisy in _errors(documents, language, context_size, seed):

@@ -145,7 +145,7 @@ def test_the_languages_of_that_test_are_all_that_are_there(shared: Path) -> None
 def test_the_command_writes_both_files(wmt: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     jsonl, database = tmp_path / "s.jsonl", tmp_path / "s.db"
     flags = ["--wmt-dir", str(wmt), "--to_jsonl", str(jsonl), "--to_sqlite", str(database), "--quiet"]
-    flags += ["--to_json", str(tmp_path / "s.json")]
+    flags += ["--to_json", str(tmp_path / "s.json"), "--blind-model", "none"]
     assert suite_build.GROUP.main(["wmt", *flags]) == 0
     lines = [json.loads(line) for line in jsonl.read_text(encoding="utf-8").splitlines()]
     assert lines[0]["source_context"] == SOURCE[:2]
@@ -157,6 +157,35 @@ def test_the_command_writes_both_files(wmt: Path, tmp_path: Path, capsys: pytest
     assert "source contexts" in capsys.readouterr().out
     written = json.loads((tmp_path / "s.json").read_text())
     assert written["counts"][-1]["contexts"] == 2 and written["settings"]["source"] == "none"
+
+
+def test_judges_without_context_are_in_the_manifest(
+    wmt: Path, tmp_path: Path, tiny_checkpoint: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    jsonl = tmp_path / "s.jsonl"
+    flags = ["wmt", "--wmt-dir", str(wmt), "--to_jsonl", str(jsonl), "--quiet", "--blind-model"]
+    assert suite_build.GROUP.main([*flags, str(tiny_checkpoint())]) == 0
+    manifest = json.loads((tmp_path / "s.manifest.json").read_text(encoding="utf-8"))
+    frequency, model = manifest["without context"]
+    # "he" and "him" are in no reference; "it" is in one beside that of each item.
+    assert (frequency["judge"], frequency["accuracy"], frequency["chance"]) == ("frequency of the words", 1.0, 0.5)
+    assert model["judge"].startswith(Path(tiny_checkpoint()).name) and (model["items"], model["chance"]) == (2, 0.5)
+    assert manifest["counts"]["errors from de, filter none"] == 2
+    assert sorted(Path(name).name for name in manifest["inputs"]) == sorted(path.name for path in wmt.iterdir())
+    with pytest.raises(SystemExit):
+        suite_build.GROUP.main(["wmt", "--wmt-dir", str(wmt), "--to_json", str(tmp_path / "s.json"), *flags[-1:], "none"])
+    assert "--blind-model judges what --to_jsonl writes" in capsys.readouterr().err
+
+
+def test_a_set_without_errors_has_no_manifest(
+    wmt: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("S", "T"):
+        (wmt / f"demo2031.de-en.hyp.{name}.en").write_text("".join(f"{line}\n" for line in REFERENCE), encoding="utf-8")
+    jsonl = tmp_path / "s.jsonl"
+    assert suite_build.GROUP.main(["wmt", "--wmt-dir", str(wmt), "--pairs", "de-en", "--to_jsonl", str(jsonl)]) == 0
+    assert "no error is left" in capsys.readouterr().err
+    assert jsonl.read_text() == "" and not (tmp_path / "s.manifest.json").exists()
 
 
 def test_the_source_filter_is_for_english_targets(wmt: Path) -> None:
