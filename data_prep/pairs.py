@@ -94,11 +94,11 @@ def system_pairs(
 ) -> Iterator[Pair]:
     """The pairs of these documents that have a mismatch, segment by segment.
 
-    `align` is called once for all of them. The context is the `context_size` reference sentences before the
-    segment in its document (`nearest`); the system's own are kept as well. `counts` is updated, under "compared": "outputs" (of systems, once for
-    each reference), of these "identical" to the reference, with "no pronoun" in the reference, or "aligned"; of the
-    aligned ones those with "no mismatch"; "empty outputs", which are not compared; and "ref pronouns", the pronouns of
-    the compared references.
+    `align` is called once for all of them. The context is the `context_size` reference sentences before the segment in
+    its document (`nearest`); the system's own are kept as well. `counts` is updated, under "compared": "outputs" (of
+    systems, once for each reference), of these "identical" to the reference, with "no pronoun" in the reference, or
+    "aligned"; of the aligned ones those with "no mismatch"; "empty outputs", which are not compared; and "ref
+    pronouns", the pronouns of the compared references.
     """
     sent: deque[_Candidate] = deque()  # passed to the aligner, which reads ahead
 

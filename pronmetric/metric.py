@@ -50,7 +50,7 @@ from pronmetric.scoring.score import SPEAKERS, Counts, PronounScore, SegmentScor
 from pronmetric.signature import Signature
 from pronmetric.text import corpus as corpora
 from pronmetric.text.columns import check_records, type_of, values_of
-from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE, Text, text_of
+from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE, UNREAD_SOURCES, Text, text_of
 from pronmetric.text.corpus import Corpus
 from pronmetric.text.files.detect import FORMATS
 from pronmetric.text.files.door import Reading
@@ -298,6 +298,7 @@ class PronounMetric:
         batch_size, docs = _checked_batch_size(batch_size), _checked_docs(docs, len(texts))
         self._warn_of_forms()
         self._warn_of_sources("records", given_pairs(texts))
+        self._warn_of_unread(texts)
         self._warn_of_contexts(texts)
         counts = Counts()
         with tqdm(total=len(texts), unit=" texts", disable=not progress) as bar:
@@ -359,6 +360,7 @@ class PronounMetric:
             systems=1,
         )
         self._warn_of_sources(str(source or translation), ((row.source, row.texts[0]) for row in corpus.rows()))
+        self._warn_of_unread_file(source)
         _warn_of_references(corpus)
         return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
 
@@ -487,6 +489,7 @@ class PronounMetric:
         self._warn_of_forms()
         self._warn_of_sources("records of a", given_pairs(left))
         self._warn_of_sources("records of b", given_pairs(right))
+        self._warn_of_unread([*left, *right])
         self._warn_of_contexts([*left, *right])
         units: Sequence[Hashable] = [None] * len(left) if docs is None else docs
         sourced = any(text.source is not None for text in (*left, *right))
@@ -549,6 +552,7 @@ class PronounMetric:
         )
         self._warn_of_forms()
         self._warn_of_sources(str(source or a), ((row.source, row.texts[0]) for row in corpus.rows()))
+        self._warn_of_unread_file(source)
         _warn_of_references(corpus)
         kind, batch_size, seed = self._kind(corpus, context, CROSSED), _checked_batch_size(batch_size), _seed(seed)
         compared, counts = self._comparison(by, tie, sourced=corpus.has_source), Counts()
@@ -581,6 +585,20 @@ class PronounMetric:
         """Warn, unless sources are ignored, of those of the file `name` that cannot be right; see `check_sources`."""
         if not self._no_source:
             check_sources(name, pairs, self.language, lambda said: warnings.warn(said, stacklevel=5), strict=False)
+
+    def unread_sources(self, texts: Iterable[Text]) -> str | None:
+        """What a user should know of texts whose sources do not affect scores; None if they do or are ignored."""
+        return UNREAD_SOURCES if not self._no_source and any(text.unread for text in texts) else None
+
+    def _warn_of_unread(self, texts: Iterable[Text]) -> None:
+        """Warn of sources in records that are not read."""
+        if (said := self.unread_sources(texts)) is not None:
+            warnings.warn(said, stacklevel=3)
+
+    def _warn_of_unread_file(self, source: object) -> None:
+        """Warn of a file of sources that is not read; None: there is none."""
+        if source is not None and not (self._no_source or self.reads_source or self.source is not None):
+            warnings.warn(f"`source={source}`: {UNREAD_SOURCES}", stacklevel=3)
 
     def _check_gpus(self, gpus: object) -> None:
         """Refuse another number of GPUs than the metric runs on."""

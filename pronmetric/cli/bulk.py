@@ -25,7 +25,14 @@ from pronmetric.checkpoint import locate
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags
 from pronmetric.cli.parser import Command, Flags, Group, argument, flag, number, part, switch, whole
-from pronmetric.cli.run import choose_context, load_config, load_metric, note_sources
+from pronmetric.cli.run import (
+    choose_context,
+    load_config,
+    load_metric,
+    note_sources,
+    note_unread_source,
+    note_unread_sources,
+)
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
 from pronmetric.output.display import visible
@@ -134,6 +141,8 @@ def run_score(task: ScoreFlags) -> None:
     first = rows.first_good(Reader(sources, form), planned.shards, CHECKED_LINES)
     check_texts({"the first rows": [row.text.text for row in first]}, language, note, strict=task.strict)
     note_sources("the first rows", pairs_of(row.text for row in first), model, note, strict=task.strict)
+    note_unread_source(None, model, note)
+    note_unread_sources("the first rows", (row.text for row in first), model, note)
     gpus = math.ceil(task.workers.gpus_per_worker or 0)
     worker = _worker_model(model, gpus)
     scoring = Scoring(worker, context, model.batch_size, str(signed), with_source, evidence, gaps, limit)

@@ -24,6 +24,7 @@ from pronmetric.cli.run import (
     load_language,
     load_language_model,
     note_sources,
+    note_unread_sources,
     tie_threshold,
 )
 from pronmetric.data.arrow import PEOPLE_SPLITS
@@ -370,6 +371,7 @@ def _score_pairs(
     name = dataset or task.pairs or ""
     check_texts({name: (text.text for text in texts)}, load_language(task.model), note, strict=task.strict)
     note_sources(name, pairs_of(texts[::2]), task.model, note, strict=task.strict)
+    note_unread_sources(name, texts, task.model, note)
     scoring = ScoringRun(task.model, task.out, note)
     with scoring.progress(len(texts)):
 
@@ -494,6 +496,7 @@ def _score_pronouns(pronouns: Sequence[LabelledPronoun], task: EvaluateFlags, fi
     named = {file: (text.text for text in texts)}
     check_texts(named, load_language(task.model), note, strict=task.strict)
     note_sources(file, pairs_of(texts), task.model, note, strict=task.strict)
+    note_unread_sources(file, texts, task.model, note)
     scoring = ScoringRun(task.model, task.out, note)
     with scoring.progress(len(texts)):
         scored = zip(scoring.stream(texts), pronouns, strict=True)

@@ -22,7 +22,7 @@ from pronmetric.pronouns.languages import Language
 from pronmetric.results.read import language_code
 from pronmetric.scoring.score import Counts
 from pronmetric.text import records as records_file
-from pronmetric.text.context import COMMON, CROSSED, GIVEN, NONE, RESPECTIVE
+from pronmetric.text.context import COMMON, CROSSED, GIVEN, NONE, RESPECTIVE, UNREAD_SOURCES
 from pronmetric.text.corpus import read as read_lines
 
 if TYPE_CHECKING:
@@ -276,6 +276,8 @@ def read_records(
     records = check_records(records, total, name, language, note, strict=texts.strict)
     first = list(islice(records, SAMPLE))
     note_sources(name, pairs_of(record.text for record in first), model, note, strict=texts.strict)
+    note_unread_source(None, model, note)
+    note_unread_sources(name, (record.text for record in first), model, note)
     records = chain(first, records)
     kind = choose_context(texts.context, load_config(model), GIVEN, note)
     note.detail("context: none" if kind == NONE else "context: that of each record")
@@ -395,6 +397,14 @@ def note_unread_source(sources: str | None, model: ModelFlags, note: Notes) -> N
     else:
         tell = note.detail if model.no_source else note
         tell(f"-s: reports show the source; it does not affect scores{why}")
+
+
+def note_unread_sources(name: str, texts: Iterable[Text], model: ModelFlags, note: Notes) -> None:
+    """Note that the sources of the texts in the file `name` do not affect scores, unless they do or are ignored."""
+    if model.no_source or model.source_lang is not None or _reads_source(model):
+        return
+    if any(text.unread or text.source is not None for text in texts):
+        note(f"{name}: {UNREAD_SOURCES}")
 
 
 def context_scope(documents: bool) -> str:

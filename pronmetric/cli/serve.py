@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ListenFlags, ModelFlags
 from pronmetric.cli.parser import Command, Flags, flag, number, part, switch
-from pronmetric.cli.run import choose_context, load_metric
+from pronmetric.cli.run import choose_context, load_metric, note_unread_source
 from pronmetric.text.context import GIVEN
 
 RATE = 20.0
@@ -79,6 +79,7 @@ def run(task: ServeFlags) -> None:
     with connections.listen(task.listen.host, task.listen.port) as opened:
         metric = load_metric(task.model, note)
         context = choose_context(None, metric.config, GIVEN, note)
+        note_unread_source(None, task.model, note)
         service = Service(metric, context=context, batch_size=task.model.batch_size)
         allows = names_of_host(task.listen.host, task.allow_host or ())
         app = make_app(service, rate=task.rate, frame=task.frame, allows=allows)

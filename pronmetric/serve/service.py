@@ -189,8 +189,10 @@ class Service:
         return {"records": list(records), "signature": str(self._signature(counts))}
 
     def _notes(self, *sides: Sequence[Record]) -> dict[str, list[str]]:
-        """Sources of records that cannot be right, where they count, and records that are no translation."""
+        """Sources of records that cannot be right, where they count, or are not read; lines that are no translation."""
         found = [said for records in sides for said in doubts(pairs_of(_texts(records)), self.metric.language)]
+        unread = self.metric.unread_sources(one.text for one in chain.from_iterable(sides))
+        found += [] if unread is None else [unread]
         for one in chain.from_iterable(sides):
             sources = () if one.text.source is None else (one.text.source.text,)
             if (why := kind_of(one.text.text, sources)) is not None:

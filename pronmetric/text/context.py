@@ -20,6 +20,7 @@ UNNAMED_CONTEXT_SIZE = 2
 SOURCE_CONTEXT = 5  # number of previous source sentences that are used
 _NO_WORDS = re.compile(r"<[^<>]*>|&#?\w+;")  # tags, marks such as <range>, entities
 _BREAKS = {"\t": "a tab", "\n": "a line break", "\r": "a line break"}
+UNREAD_SOURCES = "texts have a source, which does not affect scores: the model reads no sources"
 # The kinds of context of a text.
 COMMON, RESPECTIVE, NONE, CROSSED, GIVEN = "common", "respective", "none", "crossed", "given"
 
@@ -37,7 +38,7 @@ class Text(NamedTuple):
 
     speaker: who says it, "" if that is unknown; the context then has the names of its speakers, this one's at its end
     (`introduce`). None: speakers are not given. left_out: sentences of its given context before those in `context`,
-    more than the model was trained on.
+    more than the model was trained on. unread: whether a source is given with it that is not read.
     """
 
     context: str
@@ -45,6 +46,7 @@ class Text(NamedTuple):
     source: Source | None = None
     speaker: str | None = None
     left_out: int = 0
+    unread: bool = False
 
     def without_context(self) -> Text:
         """The text alone, without what names speakers."""
@@ -141,8 +143,8 @@ def text_of(
     `context` may be missing, null or empty: the text then has no context. "speaker", who says the text, and
     "context_speakers", a list with the speaker of each sentence of "context", are optional; null and "" are unknown
     speakers. `with_source`: the record must have "source" too; "source_context", a list like "context", is optional.
-    None: it may have one, which may be null. context_size: so many sentences of the context are used, the last ones;
-    None: all.
+    None: it may have one, which may be null. False: one that it has is not read (`Text.unread`). context_size: so many
+    sentences of the context are used, the last ones; None: all.
 
     Raises:
         InputError: with `file` and `line`, where the record is no mapping, a key is missing, a value has
@@ -155,7 +157,9 @@ def text_of(
         if "source" not in entry.record:
             entry.fail('the key "source" is missing; it is required with a source language')
         entry.text("source")  # not null
-    return Text(context, text, None if with_source is False else source_of(entry), speaker, left_out)
+    source = None if with_source is False else source_of(entry)
+    unread = with_source is False and any(entry.get(key) for key in ("source", "source_context"))
+    return Text(context, text, source, speaker, left_out, unread)
 
 
 def _spoken(entry: Entry, size: int | None) -> tuple[str, str | None, int]:

@@ -173,13 +173,13 @@ def test_judges_without_context_are_in_the_manifest(
     assert manifest["counts"]["errors from de, filter none"] == 2
     assert sorted(Path(name).name for name in manifest["inputs"]) == sorted(path.name for path in wmt.iterdir())
     with pytest.raises(SystemExit):
-        suite_build.GROUP.main(["wmt", "--wmt-dir", str(wmt), "--to_json", str(tmp_path / "s.json"), *flags[-1:], "none"])
+        suite_build.GROUP.main(
+            ["wmt", "--wmt-dir", str(wmt), "--to_json", str(tmp_path / "s.json"), *flags[-1:], "none"]
+        )
     assert "--blind-model judges what --to_jsonl writes" in capsys.readouterr().err
 
 
-def test_a_set_without_errors_has_no_manifest(
-    wmt: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_set_without_errors_has_no_manifest(wmt: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("S", "T"):
         (wmt / f"demo2031.de-en.hyp.{name}.en").write_text("".join(f"{line}\n" for line in REFERENCE), encoding="utf-8")
     jsonl = tmp_path / "s.jsonl"
