@@ -1,6 +1,6 @@
 """The command lines that make a checkpoint again: prepare, train, average; from its config and its data's manifest.
 
-Folders have names in capitals: WMT, ENGLISH and COREFERENCE hold the texts, whose files and hashes are in
+Folders have names in capitals: WMT, ENGLISH, PARALLEL and PEOPLE hold the texts, whose files and hashes are in
 PREPARED/manifest.json.
 """
 
@@ -25,6 +25,7 @@ _FOLDERS = {
     "english": "data.english=ENGLISH",
     "coreference": "data.coreference=COREFERENCE",
     "parallel": "data.parallel=PARALLEL",
+    "people": "data.people=PEOPLE",
 }
 _MANIFEST = {  # keys of `prepare` by those of the manifest's config
     "years": "data.years",
@@ -47,8 +48,10 @@ _MANIFEST = {  # keys of `prepare` by those of the manifest's config
     "fidelity.passages": "fidelity.passages",
     "fidelity.ties": "fidelity.ties",
     "source.outputs": "source.outputs",
+    "people.longest": "people.longest",
     "seed": "seed",
 }
+_PEOPLE_SHARES = ("people.development.", "people.test.")
 _PATHS = (
     "init",
     "teacher",
@@ -85,7 +88,7 @@ def prepare_line(manifest: Mapping[str, Any], out: str = PREPARED) -> str:
     """The line of `prepare`: the kinds of input that the manifest lists, and the settings that are not the default."""
     inputs, config = manifest.get("inputs", {}), manifest.get("config", {})
     given = {**config, **config.get("rule", {}), "seed": config.get("seed")}
-    given |= flat({group: config.get(group, {}) for group in ("fidelity", "source")})
+    given |= flat({group: config.get(group, {}) for group in ("fidelity", "people", "source")})
     usual = default("prepare") | {f"data.{key}": value for key, value in default("data/wmt").items()}
     words = [override for name, override in _FOLDERS.items() if inputs.get(name)]
     words = ["data.wmt=[]", *words] if inputs.get("wmt") == {} else words
@@ -98,6 +101,11 @@ def prepare_line(manifest: Mapping[str, Any], out: str = PREPARED) -> str:
     for name, key in _MANIFEST.items():
         if name in given and given[name] != usual[key] and (given[name] is not None or name != "seed"):
             words.append(f"{key}={override_value(given[name])}")
+    for name, share in given.items():
+        if name.startswith(_PEOPLE_SHARES) and share != usual.get(name):
+            _, part, testset = name.split(".", 2)
+            key = testset.replace(":", "\\:")
+            words.append(f"people.{part}={{{key}:{share}}}")
     return _line("pronmetric prepare", *words, f"out={out}")
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from pronmetric.training.card import recipe
 
@@ -101,3 +104,15 @@ def test_a_setting_that_is_gone_is_a_comment() -> None:
 def test_an_aligner_that_is_gone_is_left_out() -> None:
     manifest = {"inputs": {}, "config": {"align_backend": "eflomal", "align_lines": 100, "source_filter": "none"}}
     assert recipe.commands(run(1), manifest)[0] == "pronmetric prepare align.lines=100 out=PREPARED"
+
+
+def test_people_and_the_shares_of_theirs_that_are_not_the_default() -> None:
+    people = {"test": {"bio-mqm": 0.33, "mlqe-pe:ne-en": 0.5}, "development": {"bio-mqm": 0.1}, "longest": 3}
+    line = recipe.prepare_line({"inputs": {"people": {"a.tsv": "0"}}, "config": {"people": people}})
+    words = shlex.split(line)
+    assert words == [
+        *("pronmetric", "prepare", "data.people=PEOPLE", "people.longest=3"),
+        *(r"people.test={mlqe-pe\:ne-en:0.5}", "out=PREPARED"),
+    ]
+    override = OverridesParser.create().parse_override(words[4])
+    assert override.value() == {"mlqe-pe:ne-en": 0.5}
