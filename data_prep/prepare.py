@@ -74,9 +74,7 @@ def _discover(settings: Settings, reporter: Reporter) -> Sequence[TestSet]:
         exclude=settings.data.exclude,
         target=settings.language.code,
     )
-    for skipped in found.skipped:
-        reporter.note(f"skipped {skipped.id}: {skipped.reason}")
-    return [*found.testsets, *translated]
+    return [*found.told(reporter.note), *translated]
 
 
 def _survey(settings: Settings, testsets: Sequence[TestSet], plain: English, reporter: Reporter) -> Survey:

@@ -2,61 +2,58 @@
 
 from __future__ import annotations
 
-import operator
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property, partial
-from itertools import chain, islice
-from math import inf
-from numbers import Real
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from tqdm import tqdm
 
+from pronmetric.alignment.checks import corpus_sources
 from pronmetric.alignment.counts import files as source_files
 from pronmetric.alignment.counts.table import CountTable
 from pronmetric.alignment.parallel import check_references, check_sources, given_pairs, reference_pairs
-from pronmetric.checkpoint import files, locate
-from pronmetric.checkpoint.config import (
-    PAIR_HEAD,
-    context_limit,
-    decision_of,
-    finds_missing,
-    has_pair_head,
-    tie_threshold,
-    trained_in_context,
-    unscored_note,
+from pronmetric.arguments import (
+    batch_size_of,
+    context_of,
+    docs_of,
+    read_files,
+    seed_of,
+    tie_of,
+    warn,
+    warn_of_no_translations,
+    whole,
 )
+from pronmetric.checkpoint import files, locate
+from pronmetric.checkpoint.config import PAIR_HEAD, context_limit, has_pair_head, trained_in_context, unscored_note
+from pronmetric.checkpoint.description import Description
 from pronmetric.checkpoint.files import Checkpoint
+from pronmetric.copies import load_again
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.prediction import Comparison, Prediction
 from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.alternatives import PronounAlternatives, score_alternatives
-from pronmetric.scoring.bulk import score_rows
+from pronmetric.scoring.bulk import Stream, score_rows
 from pronmetric.scoring.comparison import (
     TIE_THRESHOLD,
     PairwiseComparison,
     average,
-    crossed_scores,
-    crossed_texts,
     score_pairs,
+    score_text_pairs,
     texts_per_row,
 )
 from pronmetric.scoring.inference import Inference, PronounAttention
 from pronmetric.scoring.missing import count_by_reference
-from pronmetric.scoring.score import SPEAKERS, Counts, PronounScore, SegmentScore, SystemScore, tally_segments
+from pronmetric.scoring.score import SPEAKERS, Counts, PronounScore, SegmentScore, tally_segments
 from pronmetric.signature import Signature
 from pronmetric.text import corpus as corpora
-from pronmetric.text.columns import check_records, type_of, values_of
-from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE, UNREAD_SOURCES, Text, text_of
+from pronmetric.text.columns import check_records, values_of
+from pronmetric.text.context import CROSSED, RESPECTIVE, UNREAD_SOURCES, Text, text_of
 from pronmetric.text.corpus import Corpus
-from pronmetric.text.files.detect import FORMATS
 from pronmetric.text.files.door import Reading
 from pronmetric.version import __version__
-
-Item = TypeVar("Item")
 
 
 class PronounMetric:
@@ -99,7 +96,8 @@ class PronounMetric:
         self.config: Mapping[str, Any] = loaded.config
         self.language: Language = loaded.language
         source = None if source_lang is None else source_files.of_language(source_lang)
-        self._gpus, self._source_lang, self._no_source = gpus, source_lang, no_source
+        self._gpus, self._source_lang = gpus, source_lang
+        self.description = Description(*place, loaded.config, no_source)
         self.name, self.folder = place
         self.hash, self.settings = loaded.hash, loaded.settings
         read = self._load_reader if self.reader is not None else None
@@ -133,7 +131,7 @@ class PronounMetric:
             PronmetricError: there is no such checkpoint; it does not score `lang`, or several languages without it; a
                 hub name without `allow_network`; too few GPUs; no table of counts for `source_lang`.
         """
-        gpus = None if gpus is None else _whole(gpus, least=0, what="gpus")
+        gpus = None if gpus is None else whole(gpus, least=0, what="gpus")
         place = locate.locate(model, allow_network=allow_network, storage=storage)
         return cls(
             files.load(place.folder, trainable=False, lang=lang),
@@ -149,9 +147,9 @@ class PronounMetric:
         path = None if self._source_lang is None else Path(self._source_lang)
         source = str(path.resolve()) if path is not None and path.is_file() else self._source_lang
         arguments = {"precision": self.precision, "gpus": self._gpus, "source_lang": source}
-        arguments |= {"no_source": self._no_source}
+        arguments |= {"no_source": self.description.no_source}
         folder, code = str(self.folder.resolve()), self.language.code
-        return _load_again, (type(self), self.name, folder, code, self._identity, arguments)
+        return load_again, (type(self), self.name, folder, code, self._identity, arguments)
 
     @property
     def _identity(self) -> tuple[str, ...]:
@@ -180,7 +178,7 @@ class PronounMetric:
     @property
     def reader(self) -> Path | None:
         """The folder of the reader by which sources affect scores; None if it has none, or sources are ignored."""
-        return None if self._no_source else locate.reader_of(self.folder)
+        return self.description.reader
 
     @property
     def with_source(self) -> bool | None:
@@ -192,12 +190,12 @@ class PronounMetric:
     @property
     def reads_source(self) -> bool:
         """Whether a source affects the score of a text."""
-        return self.reader is not None or self.inference.reads_source
+        return self.description.reads_source
 
     @property
     def finds_missing(self) -> bool:
         """Whether texts with a source have an expected number of missing pronouns."""
-        return finds_missing(self.config, self.reader) and self.reads_source
+        return self.description.finds_missing
 
     def _load_reader(self) -> Checkpoint:
         assert self.reader is not None
@@ -217,7 +215,7 @@ class PronounMetric:
     @property
     def context_size(self) -> int:
         """The number of context sentences in training."""
-        return int(self.config["context_size"])
+        return self.description.context_size
 
     @property
     def context_limit(self) -> int | None:
@@ -295,16 +293,14 @@ class PronounMetric:
         """
         self._check_gpus(gpus)
         texts = self._texts(records)
-        batch_size, docs = _checked_batch_size(batch_size), _checked_docs(docs, len(texts))
-        self._warn_of_forms()
+        docs = docs_of(docs, len(texts))
+        self._warn(texts)
         self._warn_of_sources("records", given_pairs(texts))
-        self._warn_of_unread(texts)
-        self._warn_of_contexts(texts)
         counts = Counts()
-        with tqdm(total=len(texts), unit=" texts", disable=not progress) as bar:
-            segments = tuple(self.stream(texts, batch_size=batch_size, counts=counts, advance=bar.update))
+        with self._streaming(len(texts), counts, batch_size, progress) as stream:
+            segments = tuple(stream(texts))
         system = tally_segments(segments, docs).score()
-        _warn_of_no_translations({"records": system}, "record")
+        warn_of_no_translations({"records": system}, "record")
         units = (None,) * len(texts) if docs is None else tuple(docs)
         return Prediction(segments, system, counts, self.signature(counts=counts), tuple(texts), units)
 
@@ -349,20 +345,18 @@ class PronounMetric:
             InputError: a missing or empty file, or one that is not UTF-8.
             PronmetricError: files of different length, or an argument that is not as described.
         """
-        corpus = _read_files(
+        corpus = read_files(
             [translation],
-            reference,
-            source,
-            docids,
-            speakers,
+            number=1,
+            reference=reference,
+            source=source,
+            docids=docids,
+            speakers=speakers,
             resegment=resegment,
-            reading=self._reading(format, text_key, systems),
-            systems=1,
+            reading=Reading(format, text_key, systems, lambda: self.language.code),
         )
-        self._warn_of_sources(str(source or translation), ((row.source, row.texts[0]) for row in corpus.rows()))
         self._warn_of_unread_file(source)
-        _warn_of_references(corpus)
-        return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
+        return self._score_corpus(corpus, context, source or translation, batch_size=batch_size, progress=progress)
 
     def corpus_score(
         self,
@@ -386,56 +380,30 @@ class PronounMetric:
             PronmetricError: lists of different length, or an argument that is not as described.
         """
         hypotheses = values_of(hypotheses, name="hypotheses")
-        corpus = corpora.of_lines(hypotheses, references, _checked_docs(docs, len(hypotheses)), speakers)
-        _warn_of_references(corpus)
-        return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
-
-    def _reading(self, format: str | None, text_key: str | None, systems: Sequence[str] | None) -> Reading:
-        """How files of texts are read; a TMX file gives its texts in the language of the metric."""
-        return Reading(format, text_key, systems, lambda: self.language.code)
+        corpus = corpora.of_lines(hypotheses, references, docs_of(docs, len(hypotheses)), speakers)
+        return self._score_corpus(corpus, context, "", batch_size=batch_size, progress=progress)
 
     def _score_corpus(
-        self, corpus: Corpus, context: str | None, *, batch_size: int | None, progress: bool
+        self, corpus: Corpus, context: str | None, source: str | Path, *, batch_size: int | None, progress: bool
     ) -> Prediction:
-        """The scores of a corpus of one system."""
-        self._warn_of_forms(stacklevel=4)
-        kind = self._kind(corpus, context, RESPECTIVE)
-        size, counts, batch_size = self.context_size, Counts(), _checked_batch_size(batch_size)
-        with tqdm(total=corpus.segments * texts_per_row(corpus, kind), unit=" texts", disable=not progress) as bar:
-            stream = partial(self.stream, batch_size=batch_size, counts=counts, advance=bar.update)
-            rows = score_rows(corpus, kind, size=size, stream=stream)
+        """The scores of a corpus of one system; source: the file that its sources are from."""
+        kind = self._check_corpus(corpus, context, RESPECTIVE, source)
+        counts = Counts()
+        with self._streaming(corpus.segments * texts_per_row(corpus, kind), counts, batch_size, progress) as stream:
+            rows = score_rows(corpus, kind, size=self.context_size, stream=stream)
             scored = list(rows if self.source is not None else count_by_reference(rows, self.language))
-        segments = tuple(average(*one.segments[0]) for one in scored)
-        docs = tuple(one.row.doc for one in scored)
-        texts = tuple(Text(one.contexts[0][0], one.row.texts[0], one.row.evidence, one.row.speaker) for one in scored)
-        system = tally_segments(segments, docs).score()
-        _warn_of_no_translations({corpus.systems[0]: system}, "line", stacklevel=4)
-        signature = self._corpus_signature(corpus, kind, counts)
-        places = tuple(one.row.places[0] for one in scored if one.row.places)
-        return Prediction(segments, system, counts, signature, texts, docs, corpus.systems[0], places)
+        found = Prediction.of_rows(scored, corpus.systems[0], counts, self._corpus_signature(corpus, kind, counts))
+        warn_of_no_translations({found.name: found.system}, "line")
+        return found
 
-    def _kind(self, corpus: Corpus, context: str | None, otherwise: str) -> str:
-        """The kind of context of a corpus; `otherwise` is the default without a reference."""
-        if context not in (None, COMMON, NONE, RESPECTIVE, otherwise):
-            raise PronmetricError(f"expected context {COMMON!r}, {otherwise!r} or {NONE!r}, got {context!r}")
-        if context == COMMON and not corpus.references:
-            raise PronmetricError("the common context is that of a reference: give one, or another context")
-        if self.source is not None and next(iter(corpus.rows())).source is None:
+    def _check_corpus(self, corpus: Corpus, context: str | None, otherwise: str, source: str | Path) -> str:
+        """The kind of context of a corpus, as `context_of`; lines that cannot belong together are warnings."""
+        if self.source is not None and not corpus.has_source:
             raise PronmetricError("a metric with a source language needs the source: give the file of the source")
-        if context == NONE and corpus.has_speakers and not corpus.formats:
-            raise PronmetricError("speakers are named in the context: give another context than 'none', or no speakers")
-        if context is not None:
-            for name in corpus.unordered if context != NONE else ():
-                said = (
-                    "its references (#:) are missing or not in order: what stands before a string need not be context"
-                )
-                warnings.warn(f"{name}: {said}", stacklevel=4)
-            return context
-        if not corpus.in_order and not corpus.has_speakers:
-            return NONE
-        if not trained_in_context(self.config) and not corpus.has_speakers:
-            return NONE
-        return COMMON if corpus.references else otherwise
+        self._warn()
+        self._warn_of_sources(str(source), corpus_sources(corpus))
+        check_references(reference_pairs(corpus), warn, strict=False)
+        return context_of(corpus, context, otherwise, in_context=trained_in_context(self.config))
 
     def _corpus_signature(self, corpus: Corpus, kind: str, counts: Counts, *, seed: int | None = None) -> Signature:
         """The signature of the scores of a corpus; several references are counted in it."""
@@ -484,31 +452,22 @@ class PronounMetric:
         left, right = self._texts(a), self._texts(b)
         if len(left) != len(right):
             raise PronmetricError(f"expected as many records of b as of a, got {len(left)} and {len(right)}")
-        batch_size, docs = _checked_batch_size(batch_size), _checked_docs(docs, len(left))
-        seed = _seed(seed)
-        self._warn_of_forms()
+        docs, seed = docs_of(docs, len(left)), seed_of(seed)
+        self._warn([*left, *right])
         self._warn_of_sources("records of a", given_pairs(left))
         self._warn_of_sources("records of b", given_pairs(right))
-        self._warn_of_unread([*left, *right])
-        self._warn_of_contexts([*left, *right])
         units: Sequence[Hashable] = [None] * len(left) if docs is None else docs
         sourced = any(text.source is not None for text in (*left, *right))
         compared, counts = self._comparison(by, tie, sourced=sourced), Counts()
-        pairs = list(zip(left, right, strict=True))
-        if context == "respective":
-            size, given = 2, chain.from_iterable(pairs)
-        else:
-            size = 4
-            given = chain.from_iterable(map(crossed_texts, pairs))
-        with tqdm(total=size * len(left), unit=" texts", disable=not progress) as bar:
-            scored = chunks(self.stream(given, batch_size=batch_size, counts=counts, advance=bar.update), size)
-            sides = (s if size == 2 else tuple(crossed_scores(s).values()) for s in scored)
+        pairs, crossed = list(zip(left, right, strict=True)), context == CROSSED
+        with self._streaming((4 if crossed else 2) * len(left), counts, batch_size, progress) as stream:
+            sides = score_text_pairs(pairs, stream, crossed=crossed)
             decisions = tuple(compared.add(x, y, doc) for (x, y), doc in zip(sides, units, strict=True))
         signature = self.signature(context=context, seed=seed, counts=counts).plus(
             by=compared.by, tie=f"{compared.tie:g}"
         )
         both, outcome = tuple((x.text, y.text) for x, y in pairs), compared.outcome(seed=seed)
-        _warn_of_no_translations({"records of a": outcome.a, "records of b": outcome.b}, "record")
+        warn_of_no_translations({"records of a": outcome.a, "records of b": outcome.b}, "record")
         return Comparison(decisions, outcome, counts, signature, both, tuple(units))
 
     def compare_files(
@@ -540,89 +499,78 @@ class PronounMetric:
             InputError: a missing or empty file, or one that is not UTF-8.
             PronmetricError: files of different length, or an argument that is not as described.
         """
-        corpus = _read_files(
+        corpus = read_files(
             [a] if b is None else [a, b],
-            reference,
-            source,
-            docids,
-            speakers,
+            number=2,
+            reference=reference,
+            source=source,
+            docids=docids,
+            speakers=speakers,
             resegment=resegment,
-            reading=self._reading(format, text_key, systems),
-            systems=2,
+            reading=Reading(format, text_key, systems, lambda: self.language.code),
         )
-        self._warn_of_forms()
-        self._warn_of_sources(str(source or a), ((row.source, row.texts[0]) for row in corpus.rows()))
         self._warn_of_unread_file(source)
-        _warn_of_references(corpus)
-        kind, batch_size, seed = self._kind(corpus, context, CROSSED), _checked_batch_size(batch_size), _seed(seed)
+        kind, seed = self._check_corpus(corpus, context, CROSSED, source or a), seed_of(seed)
         compared, counts = self._comparison(by, tie, sourced=corpus.has_source), Counts()
-        decisions, texts, docs, places = [], [], [], []
-        with tqdm(total=corpus.segments * texts_per_row(corpus, kind), unit=" texts", disable=not progress) as bar:
-            stream = partial(self.stream, batch_size=batch_size, counts=counts, advance=bar.update)
+        decisions, rows = [], []
+        with self._streaming(corpus.segments * texts_per_row(corpus, kind), counts, batch_size, progress) as stream:
             for row, scores in score_pairs(corpus, kind, size=self.context_size, stream=stream):
                 decisions.append(compared.add(average(*scores[0, 1]), average(*scores[1, 0]), row.doc))
-                texts.append((row.texts[0], row.texts[1]))
-                docs.append(row.doc)
-                places += [(row.places[0], row.places[1])] if row.places else []
+                rows.append(row)
         signature = self._corpus_signature(corpus, kind, counts, seed=seed).plus(
             by=compared.by, tie=f"{compared.tie:g}"
         )
-        outcome, names = compared.outcome(seed=seed), (corpus.systems[0], corpus.systems[1])
-        _warn_of_no_translations({names[0]: outcome.a, names[1]: outcome.b}, "line")
-        given = tuple(texts), tuple(docs), names, tuple(places)
-        return Comparison(tuple(decisions), outcome, counts, signature, *given)
+        outcome, (first, second) = compared.outcome(seed=seed), corpus.systems
+        warn_of_no_translations({first: outcome.a, second: outcome.b}, "line")
+        return Comparison.of_rows(rows, decisions, outcome, counts, signature, names=(first, second))
 
     def _comparison(self, by: str | None, tie: float | Literal["auto"], *, sourced: bool) -> PairwiseComparison:
-        """A comparison without segments yet; arguments as for `compare`.
+        """A comparison without segments yet; arguments as for `compare`; sourced: the texts have sources."""
+        by = self.description.decision(by, sourced=sourced)
+        return PairwiseComparison(tie=self.description.tie_threshold(by=by) if tie == "auto" else tie_of(tie), by=by)
 
-        sourced: the texts have sources, with which another number may decide. A tie of "auto" is the checkpoint's.
-        """
-        by = decision_of(self.config, by, name=self.name, reader=self.reader if sourced else None)
-        threshold = tie_threshold(self.config, name=self.name, by=by) if tie == "auto" else _checked_tie(tie)
-        return PairwiseComparison(tie=threshold, by=by)
-
-    def _warn_of_sources(self, name: str, pairs: Iterable[tuple[str | None, str]]) -> None:
-        """Warn, unless sources are ignored, of those of the file `name` that cannot be right; see `check_sources`."""
-        if not self._no_source:
-            check_sources(name, pairs, self.language, lambda said: warnings.warn(said, stacklevel=5), strict=False)
+    @contextmanager
+    def _streaming(self, total: int, counts: Counts, batch_size: int | None, progress: bool) -> Iterator[Stream]:
+        """What scores texts, with a bar on stderr if that is wanted."""
+        batch_size = batch_size_of(batch_size)
+        with tqdm(total=total, unit=" texts", disable=not progress) as bar:
+            yield partial(self.stream, batch_size=batch_size, counts=counts, advance=bar.update)
 
     def unread_sources(self, texts: Iterable[Text]) -> str | None:
         """What a user should know of texts whose sources do not affect scores; None if they do or are ignored."""
-        return UNREAD_SOURCES if not self._no_source and any(text.unread for text in texts) else None
-
-    def _warn_of_unread(self, texts: Iterable[Text]) -> None:
-        """Warn of sources in records that are not read."""
-        if (said := self.unread_sources(texts)) is not None:
-            warnings.warn(said, stacklevel=3)
+        return UNREAD_SOURCES if not self.description.no_source and any(text.unread for text in texts) else None
 
     def _warn_of_unread_file(self, source: object) -> None:
         """Warn of a file of sources that is not read; None: there is none."""
-        if source is not None and not (self._no_source or self.reads_source or self.source is not None):
-            warnings.warn(f"`source={source}`: {UNREAD_SOURCES}", stacklevel=3)
+        if source is not None and not (self.description.no_source or self.reads_source or self.source is not None):
+            warn(f"`source={source}`: {UNREAD_SOURCES}")
 
     def _check_gpus(self, gpus: object) -> None:
         """Refuse another number of GPUs than the metric runs on."""
         device = self.inference.device.type
         mine = 0 if device == "cpu" else len(self.inference.replicas)
-        if gpus is not None and _whole(gpus, least=0, what="gpus") != mine:
+        if gpus is not None and whole(gpus, least=0, what="gpus") != mine:
             place = f"{mine} GPU{'s' * (mine > 1)}" if mine else "the CPU"
             raise PronmetricError(
                 f"the metric was loaded on {place}; choose there: PronounMetric.from_pretrained(gpus={gpus})"
             )
 
-    def _warn_of_forms(self, *, stacklevel: int = 3) -> None:
-        """Warn of forms in the table of pronouns that the checkpoint does not score."""
+    def _warn(self, texts: Sequence[Text] = ()) -> None:
+        """Warn of forms that are not scored, of texts with more context than is read, and of sources that are not read."""
         if (said := unscored_note(self.config, self.name)) is not None:
-            warnings.warn(said, stacklevel=stacklevel)
-
-    def _warn_of_contexts(self, texts: Sequence[Text]) -> None:
-        """Warn of texts that were given more sentences of context than are read."""
+            warn(said)
         if number := sum(text.left_out > 0 for text in texts):
-            warnings.warn(
+            warn(
                 f"{number} of {len(texts)} texts have more sentences of context than the {self.context_limit} that the "
-                "model was trained on: the last ones are read",
-                stacklevel=3,
+                "model was trained on: the last ones are read"
             )
+        if (unread := self.unread_sources(texts)) is not None:
+            warn(unread)
+
+    def _warn_of_sources(self, name: str, pairs: Iterable[tuple[str | None, str]]) -> None:
+        """Warn, unless sources are ignored, of those of the file `name` that cannot be right."""
+        if not self.description.no_source:
+            check_sources(name, pairs, self.language, warn, strict=False)
 
     def _texts(self, records: Iterable[Mapping[str, Any]]) -> list[Text]:
         check_records(records)
@@ -661,7 +609,7 @@ class PronounMetric:
         """
         return self.inference.stream(
             texts,
-            batch_size=_checked_batch_size(batch_size),
+            batch_size=batch_size_of(batch_size),
             counts=Counts() if counts is None else counts,
             advance=advance,
             length_batching=length_batching,
@@ -700,7 +648,7 @@ class PronounMetric:
             partial(self.stream, batch_size=batch_size, counts=counts),
             stream_variants=partial(
                 self.inference.stream,
-                batch_size=_checked_batch_size(batch_size),
+                batch_size=batch_size_of(batch_size),
                 counts=counts,
                 variants=True,
             ),
@@ -722,124 +670,4 @@ class PronounMetric:
         This is the attention of the head, over contextual word states. `advance` is called with the number of texts
         finished since the last call.
         """
-        return self.inference.attention(texts, batch_size=_checked_batch_size(batch_size), advance=advance)
-
-
-def _warn_of_references(corpus: Corpus) -> None:
-    """Warn of references whose lines do not belong to those of the text."""
-    check_references(reference_pairs(corpus), lambda said: warnings.warn(said, stacklevel=5), strict=False)
-
-
-def _warn_of_no_translations(systems: Mapping[str, SystemScore], unit: str, *, stacklevel: int = 3) -> None:
-    """Warn of systems of which segments are no translation; stacklevel: of the caller of the public method."""
-    for name, score in systems.items():
-        if said := score.no_translation_note(unit):
-            warnings.warn(f"{name}: {said}", stacklevel=stacklevel)
-
-
-def _load_again(
-    cls: type[PronounMetric],
-    name: str,
-    folder: str,
-    lang: str,
-    identity: tuple[str, ...],
-    arguments: Mapping[str, Any],
-) -> PronounMetric:
-    """A copy of a metric: its checkpoint at its place or, on another machine, by its name.
-
-    Raises:
-        PronmetricError: the checkpoint is missing, or another one is there now.
-    """
-    place = locate.Location(name, Path(folder)) if Path(folder).is_dir() else locate.locate(name)
-    made = cls(files.load(place.folder, trainable=False, lang=lang), place, **arguments)
-    if made._identity != identity:
-        raise PronmetricError(
-            f"a copy of a metric loads its checkpoint again, but {place.folder} has changed: expected "
-            f"{' '.join(identity)}, got {' '.join(made._identity)}; load the metric again"
-        )
-    return made
-
-
-def _whole(value: object, *, least: int, what: str) -> int:
-    """The value as a whole number from `least`."""
-    try:
-        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = None
-    if number is None or number < least:
-        raise PronmetricError(f"expected a whole number from {least} as {what}, got {value!r}")
-    return number
-
-
-def _seed(seed: object) -> int:
-    return _whole(seed, least=0, what="seed")
-
-
-def _read_files(
-    translations: Sequence[str | Path],
-    reference: str | Path | Sequence[str | Path] | None,
-    source: str | Path | None,
-    docids: str | Path | None,
-    speakers: str | Path | None,
-    *,
-    resegment: bool,
-    reading: Reading,
-    systems: int,
-) -> Corpus:
-    """The corpus of these files, of so many systems; a note on them is a warning.
-
-    Raises:
-        PronmetricError: another number of systems, or an unknown format.
-    """
-    if reading.format not in (None, *FORMATS):
-        raise PronmetricError(f"expected one of the formats {', '.join(FORMATS)}, got {reading.format!r}")
-    references = [reference] if isinstance(reference, str | Path) else reference or ()
-    corpus = corpora.read(
-        [str(path) for path in translations],
-        lambda note: warnings.warn(note, stacklevel=4),
-        references=[str(path) for path in references],
-        source=None if source is None else str(source),
-        docids=None if docids is None else str(docids),
-        speakers=None if speakers is None else str(speakers),
-        resegment=resegment,
-        reading=reading,
-    )
-    if len(corpus.systems) != systems:
-        found = ", ".join(corpus.systems)
-        raise PronmetricError(f"expected {systems} systems, found {found}: choose with `systems=`")
-    return corpus
-
-
-def _checked_batch_size(batch_size: object) -> int | None:
-    return None if batch_size is None else _whole(batch_size, least=1, what="batch_size")
-
-
-def _checked_docs(docs: object, number: int) -> list[Hashable] | None:
-    """The documents of so many records; None if they are not known."""
-    if docs is None:
-        return None
-    units = values_of(docs, name="docs")
-    if len(units) != number:
-        raise PronmetricError(f"expected one document for each record in docs, got {len(units)} for {number} records")
-    for place, doc in enumerate(units):
-        if not isinstance(doc, Hashable) or doc != doc:  # NaN is not equal to itself
-            what = type_of(doc) if not isinstance(doc, Hashable) else "NaN"
-            raise PronmetricError(
-                f"expected a name or number, or None for an unknown document, in docs[{place}], got {what}"
-            )
-    return units
-
-
-def _checked_tie(tie: object) -> float:
-    if not isinstance(tie, Real) or isinstance(tie, bool) or not 0 <= float(tie) < inf:
-        raise PronmetricError(f'expected "auto" or a finite number from 0 as tie, got {tie!r}')
-    return float(tie)
-
-
-def chunks(items: Iterable[Item], size: int) -> Iterator[tuple[Item, ...]]:
-    """Consecutive items in tuples of `size`; there must be a multiple of it."""
-    source = iter(items)
-    while chunk := tuple(islice(source, size)):
-        if len(chunk) < size:
-            raise ValueError(f"expected a multiple of {size} items, {len(chunk)} are left over")
-        yield chunk
+        return self.inference.attention(texts, batch_size=batch_size_of(batch_size), advance=advance)

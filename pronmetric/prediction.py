@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pronmetric.errors import PronmetricError
-from pronmetric.scoring.comparison import Decision, Outcome
-from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, SystemScore
+from pronmetric.scoring.bulk import ScoredRow
+from pronmetric.scoring.comparison import Decision, Outcome, average
+from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, SystemScore, tally_segments
 from pronmetric.signature import Signature
 from pronmetric.text.context import Text
-from pronmetric.text.corpus import Place
+from pronmetric.text.corpus import Place, Row
 
 if TYPE_CHECKING:
     import pandas
@@ -36,6 +37,16 @@ class Prediction:
     docs: tuple[Hashable, ...] = field(default=(), repr=False)
     name: str = "system"
     places: tuple[Place | None, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[ScoredRow], name: str, counts: Counts, signature: Signature) -> Prediction:
+        """That of the rows of one system."""
+        segments = tuple(average(*one.segments[0]) for one in rows)
+        docs = tuple(one.row.doc for one in rows)
+        texts = tuple(Text(one.contexts[0][0], one.row.texts[0], one.row.evidence, one.row.speaker) for one in rows)
+        places = tuple(one.row.places[0] for one in rows if one.row.places)
+        system = tally_segments(segments, docs).score()
+        return cls(segments, system, counts, signature, texts, docs, name, places)
 
     @property
     def scores(self) -> list[float | None]:
@@ -112,6 +123,23 @@ class Comparison:
     docs: tuple[Hashable, ...] = field(default=(), repr=False)
     names: tuple[str, str] = ("A", "B")
     places: tuple[tuple[Place | None, Place | None], ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of_rows(
+        cls,
+        rows: Sequence[Row],
+        decisions: Sequence[Decision],
+        outcome: Outcome,
+        counts: Counts,
+        signature: Signature,
+        *,
+        names: tuple[str, str],
+    ) -> Comparison:
+        """That of the rows of two systems."""
+        texts = tuple((row.texts[0], row.texts[1]) for row in rows)
+        places = tuple((row.places[0], row.places[1]) for row in rows if row.places)
+        docs = tuple(row.doc for row in rows)
+        return cls(tuple(decisions), outcome, counts, signature, texts, docs, names, places)
 
     @property
     def by(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -51,6 +51,12 @@ class Discovery:
 
     testsets: tuple[TestSet, ...]
     skipped: tuple[Skipped, ...]
+
+    def told(self, note: Callable[[str], object]) -> tuple[TestSet, ...]:
+        """Those to read, after a note of each that is skipped."""
+        for each in self.skipped:
+            note(f"skipped {each.id}: {each.reason}")
+        return self.testsets
 
 
 Folders = str | Path | Sequence[str | Path]

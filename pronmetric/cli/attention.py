@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pronmetric.checkpoint.config import context_limit
-from pronmetric.cli import output
-from pronmetric.cli.flags import MODEL, ModelFlags
+from pronmetric.cli.flags import MODEL, ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, part, switch, whole
-from pronmetric.cli.run import load_config, load_metric
+from pronmetric.cli.run import ScoringRun
 from pronmetric.errors import InputError
 from pronmetric.text.context import Text, text_of
 
@@ -35,6 +34,7 @@ class AttentionFlags(Flags):
     top: int = flag(type=whole(1), default=5, metavar="N", help="number of words to show (default: %(default)s)")
     quiet: bool = switch(help="no notes on stderr")
     model: ModelFlags = part(ModelFlags, MODEL)
+    out: OutputFlags = part(OutputFlags, only=())
 
     def check(self) -> None:
         """Refuse a missing sentence."""
@@ -50,11 +50,12 @@ def run(task: AttentionFlags) -> None:
         raise InputError(
             "is a file; expected a sentence in quotation marks (files: `pronmetric score -t`)", file=task.text
         )
-    note, limit = output.Notes(quiet=task.quiet), context_limit(load_config(task.model))
+    run = ScoringRun(task.model, task.out)
+    limit = context_limit(run.checkpoint.config)
     text = text_of({"text": task.text, "context": [*task.context]}, file="attention", context_size=limit)
     if text.left_out:
-        note(f"the model was trained on {limit} sentences of context: the last {limit} are read")
-    _show(text, load_metric(task.model, note), top=task.top)
+        run.note(f"the model was trained on {limit} sentences of context: the last {limit} are read")
+    _show(text, run.metric, top=task.top)
 
 
 def _show(text: Text, metric: PronounMetric, *, top: int) -> None:

@@ -8,19 +8,12 @@ from pathlib import Path
 
 from data_prep.wmt import corpus as wmt
 from data_prep.wmt import discovery
+from pronmetric.alignment.checks import corpus_sources
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, Group, flag, part, switch, whole
-from pronmetric.cli.run import (
-    ScoringRun,
-    choose_context,
-    choose_decision,
-    corpus_sources,
-    load_config,
-    load_language,
-    note_sources,
-)
+from pronmetric.cli.run import ScoringRun
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.board import human, limits
 from pronmetric.lab.board.pages import TITLE
@@ -92,33 +85,30 @@ def run_build(task: BuildFlags) -> None:
     """Score what is not yet scored, and write the site."""
     scores = task.scores or f"{task.output.rstrip('/')}.scores"
     targets.check([], read=[*task.wmt, *(task.human or ()), task.model.model], folders=[task.output, scores])
-    note, model = task.out.notes(), task.model
-    config, target = load_config(model), load_language(model).code
+    run = ScoringRun(task.model, task.out)
+    note, target = run.note, run.language.code
     discovered = discovery.discover(task.wmt, years=task.years, pairs=task.pairs, exclude=(), target=target)
-    for skipped in discovered.skipped:
-        note(f"skipped {skipped.id}: {skipped.reason}")
-    testsets = discovery.choose(discovered.testsets, task.testsets)
+    testsets = discovery.choose(discovered.told(note), task.testsets)
     people, told = human.find([Path(folder) for folder in task.human or task.wmt], testsets, target=target)
     for line in told:
         note(line)
-    context = choose_context(task.context, config, COMMON, note)
-    if not checkpoint_config.has_probabilities(config):
+    context = run.choose_context(task.context, COMMON)
+    if not checkpoint_config.has_probabilities(run.checkpoint.config):
         raise PronmetricError(
             f"the head of {task.model.model} gives no probabilities, which a board needs: give another model"
         )
-    scoring = ScoringRun(model, task.out, note)
-    metric = scoring.metric
+    metric = run.metric
     store = Store(
         folder=Path(scores),
-        stream=partial(scoring.stream, attended=True),
+        stream=partial(run.stream, attended=True),
         size=metric.context_size,
         language=metric.language,
         signature=lambda kind: metric.signature(
             context=kind, context_size=metric.context_size, counts=Counts(with_source=1)
         ),
-        progress=lambda name, total: scoring.progress(total, label=name),
+        progress=lambda name, total: run.progress(total, label=name),
     )
-    uses = limits.uses(config)
+    uses = limits.uses(run.checkpoint.config)
     settings = Settings(
         title=task.title,
         worst=task.worst,
@@ -126,13 +116,13 @@ def run_build(task: BuildFlags) -> None:
         uses=uses,
         seed=task.seed,
         language=metric.language,
-        decision=choose_decision(None, model, config, sourced=True),
+        decision=run.checkpoint.decision(None, sourced=True),
     )
     site = Site(Path(task.output), settings)
     for testset in testsets:
         corpus = wmt.read_testset(testset, None, note)
         kind = context if corpus.references else RESPECTIVE if context == COMMON else context
-        note_sources(testset.id, corpus_sources(corpus), model, note, strict=False)
+        run.check_sources(testset.id, corpus_sources(corpus))
         named = BoardSet(testset.id, testset.name, testset.year, testset.lp, kind, reference_of(corpus, kind))
         stored = store.get(named, corpus)
         if stored.reused:

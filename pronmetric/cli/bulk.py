@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from pronmetric.alignment.parallel import pairs_of
 from pronmetric.bulk import cluster, inputs, rows, run, score, storage
 from pronmetric.bulk.inputs import Source, Surveyed
 from pronmetric.bulk.job import Job
@@ -21,22 +20,14 @@ from pronmetric.bulk.run import Planned, Track, Work
 from pronmetric.bulk.statistics import ShardStatistics
 from pronmetric.bulk.storage import Place
 from pronmetric.bulk.worker import Model, Scoring, sign
-from pronmetric.checkpoint import locate
 from pronmetric.cli import flags, output
-from pronmetric.cli.flags import ModelFlags
+from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, Group, argument, flag, number, part, switch, whole
-from pronmetric.cli.run import (
-    choose_context,
-    load_config,
-    load_metric,
-    note_sources,
-    note_unread_source,
-    note_unread_sources,
-)
+from pronmetric.cli.run import ScoringRun
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
 from pronmetric.output.display import visible
-from pronmetric.pronouns.known_words import CHECKED_LINES, check_texts
+from pronmetric.pronouns.known_words import CHECKED_LINES
 from pronmetric.report.score_text import format_score, note_system
 from pronmetric.text.context import GIVEN, NONE
 
@@ -122,27 +113,28 @@ class ScoreFlags(Flags):
     precision: str | None = flags.precision_flag(flags.MODEL, gpus=False)
     model_storage_path: str | None = flag(metavar="DIR", help="folder for a --model of the hub")
     verbose: bool = switch(help="also numbers and intervals of each system on stderr")
+    out: OutputFlags = part(OutputFlags, only=())
 
 
 def run_score(task: ScoreFlags) -> None:
     """Score the records."""
-    note = output.Notes(quiet=task.workers.quiet, verbose=task.verbose)
     model = task.model
+    opened = ScoringRun(replace(model, gpus=0), task.out, strict=task.strict)
+    note = opened.note
     folder, sources = _find(task, note)
-    context = choose_context(task.context, load_config(model), GIVEN, note)
-    metric = load_metric(replace(model, gpus=0), note)  # only for its signature
-    with_source, evidence, language = metric.with_source, metric.reader is not None, metric.language
+    context = opened.choose_context(task.context, GIVEN)
+    metric = opened.metric  # only for its signature
+    with_source, evidence = metric.with_source, metric.reader is not None
     gaps, limit = metric.finds_missing, metric.context_limit
     signed = sign(metric, context=context)
-    del metric
+    del metric, opened.metric
     form = rows.to_score(with_source=with_source, context_size=limit)
     surveyed = _survey(task.files, sources, form, note)
     planned = run.prepare(folder, surveyed, signed, rows=task.files.shard_rows)
     first = rows.first_good(Reader(sources, form), planned.shards, CHECKED_LINES)
-    check_texts({"the first rows": [row.text.text for row in first]}, language, note, strict=task.strict)
-    note_sources("the first rows", pairs_of(row.text for row in first), model, note, strict=task.strict)
-    note_unread_source(None, model, note)
-    note_unread_sources("the first rows", (row.text for row in first), model, note)
+    opened.check_texts("the first rows", [row.text for row in first])
+    opened.note_unread_source(None)
+    opened.note_unread_sources("the first rows", [row.text for row in first])
     gpus = math.ceil(task.workers.gpus_per_worker or 0)
     worker = _worker_model(model, gpus)
     scoring = Scoring(worker, context, model.batch_size, str(signed), with_source, evidence, gaps, limit)
@@ -155,24 +147,12 @@ def run_score(task: ScoreFlags) -> None:
 
 def _worker_model(flags: ModelFlags, gpus: int) -> Model:
     """The metric that workers load; local paths are absolute."""
-    local = flags.model is not None and not locate.of_hub(flags.model) and Path(flags.model).exists()
-    model = _absolute(flags.model) if local and flags.model is not None else flags.model
-    source = flags.source_lang
-    source = _absolute(source) if source is not None and Path(source).is_file() else source
-    return Model(
-        model=model,
-        lang=flags.lang,
-        precision=flags.precision,
-        gpus=gpus,
-        allow_network=flags.allow_network,
-        storage=flags.model_storage_path,
-        source_lang=source,
-        no_source=flags.no_source,
-    )
-
-
-def _absolute(path: str) -> str:
-    return str(Path(path).resolve())
+    given = flags.arguments | {"gpus": gpus}
+    if flags.model is not None and Path(flags.model).exists():
+        given["model"] = str(Path(flags.model).resolve())
+    if flags.source_lang is not None and Path(flags.source_lang).is_file():
+        given["source_lang"] = str(Path(flags.source_lang).resolve())
+    return Model(**given)
 
 
 def _print_scores(statistics: ShardStatistics, note: output.Notes) -> None:

@@ -6,23 +6,17 @@ import argparse
 from dataclasses import replace
 
 from pronmetric.cli import flags
-from pronmetric.cli.flags import ConfigFlags, ConfiguredCommand, ModelFlags, OutputFlags, TextFlags
+from pronmetric.cli.corpus_run import CorpusRun
+from pronmetric.cli.defaults import ConfigFlags, ConfiguredCommand
+from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.parser import Flags, UsageError, flag, number, part, switch, whole
-from pronmetric.cli.run import (
-    ScoringRun,
-    choose_decision,
-    context_of,
-    load_config,
-    read_corpus,
-    signed_references,
-)
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.decision import DECISIONS, PREFERENCE, SCORE
 from pronmetric.eval.significance import RESAMPLES
 from pronmetric.output import targets
 from pronmetric.report import gate_text
 from pronmetric.scoring.alternatives import THRESHOLD
-from pronmetric.scoring.comparison import TIE_THRESHOLD, texts_per_row
+from pronmetric.scoring.comparison import TIE_THRESHOLD
 from pronmetric.scoring.gate import ALPHA, MARGIN, Gate, Limits, doubts, score_sides
 from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE
 
@@ -150,40 +144,36 @@ class CheckFlags(Flags):
 
 def run(task: CheckFlags) -> int:
     """Check the text, print and write the verdict; the exit code."""
-    texts, model, note = task.texts, task.model, task.out.notes()
+    texts = task.texts
     lines = (*(texts.translations or ()), *(texts.references or ()), texts.sources, texts.docids, texts.speakers)
-    targets.check([task.junit], read=[*lines, task.baseline, model.model])
+    targets.check([task.junit], read=[*lines, task.baseline, task.model.model])
     if task.baseline is not None:
         texts = replace(texts, translations=[*(texts.translations or ()), task.baseline])
-    corpus = read_corpus(texts, model, note)
-    if len(corpus.systems) != 1 + (task.baseline is not None):
-        found = ", ".join(corpus.systems)
+    with CorpusRun(texts, task.model, task.out, alone=RESPECTIVE if task.baseline is None else CROSSED) as run:
+        return _check(task, run)
+
+
+def _check(task: CheckFlags, run: CorpusRun) -> int:
+    systems, compared = run.corpus.systems, task.baseline is not None
+    if len(systems) != 1 + compared:
+        found = ", ".join(systems)
         raise PronmetricError(f"expected one translation to check, found the systems {found}: choose with `systems=`")
-    config = load_config(model)
-    choose_decision(task.by, model, config, sourced=corpus.has_source)
-    kind = context_of(corpus, config, texts, model, note, alone=RESPECTIVE if task.baseline is None else CROSSED)
-    scoring = ScoringRun(model, task.out, note)
-    size = scoring.metric.context_size
-    gate = Gate(task.limits, tie=TIE_THRESHOLD, worst=task.worst, baseline=task.baseline is not None)
-    with scoring.progress(corpus.segments * texts_per_row(corpus, kind)):
-        for number, scored in enumerate(score_sides(corpus, kind, size=size, stream=scoring.stream)):
-            gate.add(number, *scored)
+    run.checkpoint.decision(task.by, sourced=run.corpus.has_source)
+    gate = Gate(task.limits, tie=TIE_THRESHOLD, worst=task.worst, baseline=compared)
+    for segment, scored in enumerate(run.rows(score_sides)):
+        gate.add(segment, *scored)
     verdict = gate.verdict(seed=task.seed)
-    compared = {} if task.baseline is None else {"by": task.by, "margin": f"{task.limits.margin:g}"}
-    seed = None if task.baseline is None else task.seed
-    signature = scoring.sign(kind, size=size, seed=seed, references=signed_references(kind, corpus, texts), **compared)
-    names = gate_text.Names(corpus.systems[0], task.baseline, task.by)
+    by = {"by": task.by, "margin": f"{task.limits.margin:g}"} if compared else {}
+    signature = run.sign_texts(seed=task.seed if compared else None, **by)
+    names = gate_text.Names(systems[0], task.baseline, task.by)
     if task.junit is not None:
         with targets.AtomicFile(task.junit) as file:
             file.buffer.write(gate_text.junit(verdict, names, signature))
     print(gate_text.summary(verdict, names))
     if task.github:
         print("\n".join(gate_text.github_commands(verdict, names)))
-    for said in doubts(
-        task.limits, verdict.system, probabilities=scoring.metric.probability, baseline=task.baseline is not None
-    ):
-        note(said)
-    scoring.finish()
+    for said in doubts(task.limits, verdict.system, probabilities=run.metric.probability, baseline=compared):
+        run.note(said)
     return 0 if verdict.passed else FAILED
 
 

@@ -5,24 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import flags, output
-from pronmetric.cli.flags import ConfiguredCommand, ScoringFlags
+from pronmetric.cli import flags
+from pronmetric.cli.corpus_run import CorpusRun
+from pronmetric.cli.defaults import ConfiguredCommand
+from pronmetric.cli.flags import ScoringFlags
 from pronmetric.cli.parser import flag, whole
-from pronmetric.cli.run import (
-    ScoringRun,
-    choose_decision,
-    context_of,
-    load_config,
-    read_corpus,
-    signed_corpus,
-    tie_threshold,
-)
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.significance import FEWEST, RESAMPLES
 from pronmetric.report import score_text
 from pronmetric.results import FEW, write
 from pronmetric.results.write import FORMAT, Writer, counts_entry
-from pronmetric.scoring.comparison import TIE_THRESHOLD, AllPairs, score_pairs, texts_per_row
+from pronmetric.scoring.comparison import TIE_THRESHOLD, AllPairs, score_pairs
 from pronmetric.text.context import CROSSED
 
 DESCRIPTION = """Compare the pronouns of two or more translations of the same text, by segment and by system.
@@ -93,61 +86,40 @@ def _need_two(systems: Sequence[str], cure: str) -> None:
 
 def run(task: CompareFlags) -> None:
     """Compare the systems, print and write the comparison."""
-    texts, model, out = task.texts, task.model, task.out
-    flags.check_targets(texts, model, out)
-    note = out.notes()
-    corpus = read_corpus(texts, model, note)
-    _need_two(corpus.systems, "name them after -t" if texts.translations else "give more --systems")
-    config = load_config(model)
-    by = choose_decision(task.by, model, config, sourced=corpus.has_source)
-    threshold = tie_threshold(task.tie, model, by=by)
-    kind = context_of(corpus, config, texts, model, note, alone=CROSSED)
-    scoring = ScoringRun(model, out, note)
+    flags.check_targets(task.texts, task.model, task.out)
+    with CorpusRun(task.texts, task.model, task.out, alone=CROSSED) as run:
+        _need_two(run.corpus.systems, "name them after -t" if task.texts.translations else "give more --systems")
+        _compare(task, run)
 
-    size = scoring.metric.context_size
-    references = corpus.averaged_references(kind)
-    pairs = AllPairs(corpus.systems, references, tie=threshold, by=by)
-    say = output.Lines(out.to_json, out.to_tsv)
-    apart = scoring.metric.finds_missing and corpus.has_source
-    columns = write.comparison_columns(references, apart=apart, placed=corpus.placed)
-    with (
-        Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=columns) as writer,
-        scoring.progress(corpus.segments * texts_per_row(corpus, kind)),
-    ):
-        scored = score_pairs(corpus, kind, size=size, stream=scoring.stream)
-        for number, (row, scores) in enumerate(scored):
+
+def _compare(task: CompareFlags, run: CorpusRun) -> None:
+    out, by = task.out, run.checkpoint.decision(task.by, sourced=run.corpus.has_source)
+    threshold = run.checkpoint.tie_threshold(by=by) if isinstance(task.tie, str) else task.tie
+    pairs = AllPairs(run.corpus.systems, run.references, tie=threshold, by=by)
+    columns = write.comparison_columns(run.references, apart=run.apart, placed=run.corpus.placed)
+    with Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=columns) as writer:
+        for number, (row, scores) in enumerate(run.rows(score_pairs)):
             decided = list(pairs.add(scores, row.doc))
-            write.add_compared(writer, number, row, decided, by=by, apart=apart)
+            write.add_compared(writer, number, row, decided, by=by, apart=run.apart)
             if out.prints_segments:
                 for pair in decided:
-                    say(score_text.segment_line(number, pair, by=by))
+                    run.say(score_text.segment_line(number, pair, by=by))
         results = pairs.results(seed=task.seed, resamples=task.num_splits or RESAMPLES)
-        signature = scoring.sign(
-            kind,
-            size=size,
-            seed=task.seed,
-            **signed_corpus(kind, corpus, texts),
-            by=by,
-            tie=f"{threshold:g}",
-            resamples=task.num_splits,
-        )
         writer.finish(
             format=FORMAT,
             pairs=[write.pair_entry(result, by=by) for result in results],
             **write.decision_entry(by, threshold),
-            counts=counts_entry(scoring.counts),
-            signature=signature,
-            source_language=scoring.source_language(corpus),
+            counts=counts_entry(run.counts),
+            signature=run.sign_texts(seed=task.seed, by=by, tie=f"{threshold:g}", resamples=task.num_splits),
+            source_language=run.source_language,
         )
     both = (pair for one in results for pair in zip(one.names, (one.outcome.a, one.outcome.b), strict=True))
-    scoring.note_no_translations(dict(both))
+    run.note_no_translations(dict(both))
     for result in results:
-        say(score_text.summary(result, tie=threshold, by=by))
+        run.say(score_text.summary(result, tie=threshold, by=by))
     few = min((result.outcome.units for result in results if result.outcome.interval is not None), default=FEW + 1)
     if few <= FEW:
-        note(f"intervals and tests are based on only {few} {results[0].outcome.resampled}")
-    scoring.finish()
-    say.finish()
+        run.note(f"intervals and tests are based on only {few} {results[0].outcome.resampled}")
 
 
 VERB = ConfiguredCommand(

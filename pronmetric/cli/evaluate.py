@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from pronmetric.alignment.parallel import pairs_of
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import flags, output
 from pronmetric.cli import people as people_runs
@@ -16,17 +14,7 @@ from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, number, part
 from pronmetric.cli.people import GROUP, Measurement, PeopleFlags
-from pronmetric.cli.run import (
-    ScoringRun,
-    choose_context,
-    choose_decision,
-    load_config,
-    load_language,
-    load_language_model,
-    note_sources,
-    note_unread_sources,
-    tie_threshold,
-)
+from pronmetric.cli.run import ScoringRun, load_language_model
 from pronmetric.data.arrow import PEOPLE_SPLITS
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import SCORE
@@ -41,12 +29,10 @@ from pronmetric.lab.human.pair_evaluation import Scores, Settings
 from pronmetric.lab.human.pair_sets import SHUFFLED, SPLITS, PairSet
 from pronmetric.output import targets
 from pronmetric.pronouns import languages
-from pronmetric.pronouns.known_words import check_texts
 from pronmetric.results import FEW
 from pronmetric.results.write import counts_entry
-from pronmetric.scoring.score import Counts
 from pronmetric.text import strict_json
-from pronmetric.text.context import COMMON, CONTEXT_SIZE, NONE, RESPECTIVE
+from pronmetric.text.context import COMMON, CONTEXT_SIZE, NONE, RESPECTIVE, Text
 from pronmetric.text.strict_json import plain
 
 DESCRIPTION = """Measures how often a metric prefers the better text of a pair, on pairs that differ in pronouns.
@@ -109,7 +95,6 @@ examples:
   pronmetric evaluate pairs.jsonl --scores theirs.jsonl --against mine.jsonl
   pronmetric evaluate -d wmt22:de-en --wmt-dir wmt22-news-systems --context respective"""
 
-Config = Mapping[str, Any]
 PAIRS, EVALUATION = "pairs", "evaluation"
 
 
@@ -198,27 +183,21 @@ class EvaluateFlags(Flags):
             raise UsageError(f"--scores loads no model; leave out {' and '.join(extra)}")
 
 
-class PronounScores(NamedTuple):
-    """The score of each labelled pronoun; from a model also context, signature and the number of cut texts."""
-
-    values: list[float | None]
-    context: str | None = None
-    signature: str | None = None
-    counts: Counts | None = None
-
-
 def run(task: EvaluateFlags) -> None:
     """Evaluate the metric on pairs or on labelled pronouns."""
     read = (task.pairs, task.scores, task.against, task.seen, task.texts.wmt_dir, task.model.model, task.language_model)
     answers = task.judge.endpoint_answers
     targets.check((task.to_json, task.save_scores, answers, task.of_people.plot, task.of_people.to_html), read=read)
-    note = task.out.notes()
     if task.split in PEOPLE_SPLITS:
-        _evaluate_people(task, note)
+        _evaluate_people(task)
     elif task.pairs is not None and _holds_pronouns(task.pairs):
-        _evaluate_pronouns(task, task.pairs, note)
+        _evaluate_pronouns(task, task.pairs)
     else:
-        _evaluate_pairs(task, note)
+        _evaluate_pairs(task)
+
+
+def _open(task: EvaluateFlags) -> ScoringRun:
+    return ScoringRun(task.model, task.out, strict=task.strict)
 
 
 def _holds_pronouns(path: str) -> bool:
@@ -226,33 +205,34 @@ def _holds_pronouns(path: str) -> bool:
     return not Path(path).is_dir() and labelled.is_record(pair_sets.read_first_line(path))
 
 
-def _evaluate_pairs(task: EvaluateFlags, note: Notes) -> None:
+def _evaluate_pairs(task: EvaluateFlags) -> None:
     """How often a metric prefers the better text of a pair."""
     if task.threshold is not None:
         raise PronmetricError("--threshold needs labelled pronouns, these are pairs of texts")
-    config = None if task.scores is not None else load_config(task.model)
+    run = _open(task)
+    note, config = run.note, None if task.scores is not None else run.checkpoint.config
     _note_english_figures(config, note)
     seen = _read_seen(task.seen, config, note)
     pairs = _read_pairs(task, config, note)
-    if config is None:
-        context = task.context or COMMON
-    else:
-        context = choose_context(task.context, config, COMMON, note)
-    by = _decision(pairs, config, context, task)
-    threshold = None if task.tie is None else tie_threshold(task.tie, task.model, by=by)
+    context = task.context or COMMON if config is None else run.choose_context(task.context, COMMON)
+    texts = list(pairs.texts(context, seed=task.seed))
+    by = SCORE  # scores in a file are of no model here: only a threshold of "auto" depends on it
+    if config is not None or isinstance(task.tie, str):
+        by = run.checkpoint.decision(task.by, sourced=any(text.source is not None for text in texts))
+    threshold = run.checkpoint.tie_threshold(by=by) if isinstance(task.tie, str) else task.tie
     settings = Settings(
         seed=task.seed,
         tie_threshold=threshold,
         seen=seen,
         against=None if task.against is None else _read_scores(pairs, task.against),
         baselines=None if task.also is None else pair_scores.score_pairs(task.also, pairs, source=pairs.name),
-        language_model=_read_by_language_model(pairs, context, task) | _ask_endpoint(pairs, context, task, note),
+        language_model=_read_by_language_model(pairs, texts, task)
+        | ask_pairs(pairs, texts, task.judge, note, quiet=note.quiet),
     )
-    if config is None:
-        assert task.scores is not None
+    if task.scores is not None:
         scores = Scores(_read_scores(pairs, task.scores), scored_by=task.scores)
     else:
-        scores = _score_pairs(pairs, config, by, threshold, context, task, note)
+        scores = _score_pairs(pairs, texts, by, threshold, context, task, run)
     note.begin()
     if task.save_scores is not None:
         with targets.AtomicFile(task.save_scores) as file:
@@ -271,7 +251,7 @@ def _evaluate_pairs(task: EvaluateFlags, note: Notes) -> None:
     _note_signatures(scores, settings, note)
 
 
-def _note_english_figures(config: Config | None, note: Notes) -> None:
+def _note_english_figures(config: Mapping[str, Any] | None, note: Notes) -> None:
     """Note that figures by pronoun are of English, where the checkpoint scores another language."""
     own = languages.ENGLISH if config is None else checkpoint_config.language_of(config)
     if not own.ruled:
@@ -285,7 +265,7 @@ def _note_few(number: int, units: str, note: Notes) -> None:
         note(f"the intervals are based on only {number} {units}")
 
 
-def _read_seen(file: str | None, config: Config | None, note: Notes) -> pair_evaluation.PronounPairs | None:
+def _read_seen(file: str | None, config: Mapping[str, Any] | None, note: Notes) -> pair_evaluation.PronounPairs | None:
     """The pronoun pairs of the training data: from `file` (--seen), else from the checkpoint."""
     if file is not None:
         return pair_evaluation.read_seen(file)
@@ -299,7 +279,7 @@ def _read_seen(file: str | None, config: Config | None, note: Notes) -> pair_eva
     return pairs
 
 
-def _read_pairs(task: EvaluateFlags, config: Config | None, note: Notes) -> PairSet:
+def _read_pairs(task: EvaluateFlags, config: Mapping[str, Any] | None, note: Notes) -> PairSet:
     texts = task.texts
     if texts.dataset is not None:
         from data_prep import testset_to_pairs
@@ -332,11 +312,10 @@ def _read_scores(pairs: PairSet, file: str) -> PairScores:
     return scores
 
 
-def _read_by_language_model(pairs: PairSet, context: str, task: EvaluateFlags) -> dict[str, PairScores]:
+def _read_by_language_model(pairs: PairSet, texts: Sequence[Text], task: EvaluateFlags) -> dict[str, PairScores]:
     """The log-probability of both texts of each pair, summed and by piece; nothing without --language-model."""
     if task.language_model is None:
         return {}
-    texts = list(pairs.texts(context, seed=task.seed))
     model = load_language_model(task.language_model, task.model)
     with output.bar(task.out.quiet, total=len(texts), label="language model") as bar:
         read = model.read(texts, advance=bar.update)
@@ -347,43 +326,26 @@ def _read_by_language_model(pairs: PairSet, context: str, task: EvaluateFlags) -
     }
 
 
-def _ask_endpoint(pairs: PairSet, context: str, task: EvaluateFlags, note: Notes) -> dict[str, PairScores]:
-    """The points of both texts of each pair, by the model of --endpoint; nothing without it."""
-    texts = list(pairs.texts(context, seed=task.seed)) if task.judge.endpoint is not None else []
-    return ask_pairs(pairs, texts, task.judge, note, quiet=task.out.quiet)
-
-
-def _decision(pairs: PairSet, config: Config | None, context: str, task: EvaluateFlags) -> str:
-    """What decides (--by). Scores in a file are of no model here: only a threshold of "auto" depends on it."""
-    if config is None and not isinstance(task.tie, str):
-        return SCORE
-    sourced = any(text.source is not None for text in pairs.texts(context, seed=task.seed))
-    return choose_decision(task.by, task.model, load_config(task.model) if config is None else config, sourced=sourced)
-
-
 def _score_pairs(
-    pairs: PairSet, config: Config, by: str, threshold: float | None, context: str, task: EvaluateFlags, note: Notes
+    pairs: PairSet,
+    texts: Sequence[Text],
+    by: str,
+    threshold: float | None,
+    context: str,
+    task: EvaluateFlags,
+    run: ScoringRun,
 ) -> Scores:
     """The model's numbers that decide (--by)."""
     dataset = task.texts.dataset
-    size = config["context_size"] if dataset is not None else None  # other pairs contain their context
-    texts = list(pairs.texts(context, seed=task.seed))
-    name = dataset or task.pairs or ""
-    check_texts({name: (text.text for text in texts)}, load_language(task.model), note, strict=task.strict)
-    note_sources(name, pairs_of(texts[::2]), task.model, note, strict=task.strict)
-    note_unread_sources(name, texts, task.model, note)
-    scoring = ScoringRun(task.model, task.out, note)
-    with scoring.progress(len(texts)):
-
-        def both_scores() -> Iterator[tuple[float | None, float | None]]:
-            stream = scoring.stream(texts)
-            while both := tuple(islice(stream, 2)):
-                yield both[0].value(by), both[1].value(by)
-
-        by_id = dict(zip((pair.id for pair in pairs), both_scores(), strict=True))
+    run.check_texts(dataset or task.pairs or "", texts, sources=texts[::2])
+    run.note_unread_sources(dataset or task.pairs or "", texts)
+    with run.progress(len(texts)):
+        values = [segment.value(by) for segment in run.stream(texts)]
+    by_id = {pair.id: (a, b) for pair, a, b in zip(pairs, values[::2], values[1::2], strict=True)}
+    size = None if dataset is None else run.checkpoint.context_size  # other pairs contain their context
     tie = None if threshold is None else f"{threshold:g}"
-    signature = scoring.sign(context, size=size, seed=task.seed, by=by, tie=tie)
-    return Scores(by_id, None, context, signature, scoring.counts)
+    signature = run.sign(context, size=size, seed=task.seed, by=by, tie=tie)
+    return Scores(by_id, None, context, signature, run.counts)
 
 
 def _note_signatures(scores: Scores, settings: Settings, note: Notes) -> None:
@@ -395,61 +357,55 @@ def _note_signatures(scores: Scores, settings: Settings, note: Notes) -> None:
         note(f"signature: {scores.signature}")
 
 
-def _evaluate_pronouns(task: EvaluateFlags, file: str, note: Notes) -> None:
+def _evaluate_pronouns(task: EvaluateFlags, file: str) -> None:
     """How well low scores detect the wrong ones of the labelled pronouns in `file`."""
-    _refuse_pair_flags(task, file)
+    respective = "--context respective" if task.context == RESPECTIVE else None
+    endpoint, split = (task.judge.endpoint and "--endpoint"), (task.split and "--split")
+    if extra := _given(task, "by tie seen against also language_model", endpoint, split, respective):
+        raise InputError(f"holds labelled pronouns, but {extra} needs pairs of texts", file=file)
     pronouns = labelled.read(file)
     labelled.require_both_labels(pronouns, file=file)
-    threshold = THRESHOLD if task.threshold is None else task.threshold
+    threshold, run = THRESHOLD if task.threshold is None else task.threshold, _open(task)
+    context, note = None, run.note
     if task.scores is not None:
-        scores = PronounScores(labelled.read_scores(task.scores, pronouns))
+        values: Sequence[float | None] = labelled.read_scores(task.scores, pronouns)
         note.begin()
     else:
-        scores = _score_pronouns(pronouns, task, file, note)
+        context = run.choose_context(task.context, COMMON)
+        values = _score_pronouns(pronouns, context, task, file, run)
     if task.save_scores is not None:
         with targets.AtomicFile(task.save_scores) as lines:
-            for pronoun, score in zip(pronouns, scores.values, strict=True):
+            for pronoun, score in zip(pronouns, values, strict=True):
                 lines.write(strict_json.dump({"id": pronoun.id, "score": score}) + "\n")
-    figures = labelled.evaluate(pronouns, scores.values, threshold=threshold, seed=task.seed)
+    figures = labelled.evaluate(pronouns, values, threshold=threshold, seed=task.seed)
     content = {
         "input": task.pairs,
         "scores": task.scores,
-        "signature": scores.signature,
-        "context": scores.context,
+        "signature": None if context is None else str(run.signature),
+        "context": context,
         "threshold": threshold,
-        "counts": None if scores.counts is None else counts_entry(scores.counts),
+        "counts": None if context is None else counts_entry(run.counts),
     }
     output.write_json(task.to_json, {**content, **plain(figures)})
     unit, number = figures.resampled
-    scored_by = task.scores if scores.context is None else f"context {scores.context}"
+    scored_by = task.scores if context is None else f"context {context}"
     print(f"{file}; {scored_by}; flagged below {threshold:g}; intervals resample {number} {unit}s")
     print(labelled.format_detection(figures))
     _note_few(number, f"{unit}s", note)
-    if scores.counts is not None:
-        note.lengths(scores.counts)
-        note(f"signature: {scores.signature}")
+    if context is not None:
+        note.lengths(run.counts)
+        note(f"signature: {run.signature}")
 
 
-def _evaluate_people(task: EvaluateFlags, note: Notes) -> None:
+def _evaluate_people(task: EvaluateFlags) -> None:
     """How the model agrees with what people marked and corrected."""
-    other = None if task.context in (COMMON, NONE) else task.context
-    given: dict[str, Any] = {
-        "--scores": task.scores,
-        "--against": task.against,
-        "--save_scores": task.save_scores,
-        "--by": task.by,
-        "--also": task.also,
-        "--tie": task.tie,
-        "--seen": task.seen,
-        "--threshold": task.threshold,
-        f"--context {other}": other,
-    }
     assert task.pairs is not None and task.split is not None  # checked by `EvaluateFlags.check`
-    if extra := [name for name, value in given.items() if value is not None]:
-        raise InputError(f"{task.split} holds people's marks: leave out {' and '.join(extra)}", file=task.pairs)
+    other = f"--context {task.context}" if task.context not in (None, COMMON, NONE) else None
+    if extra := _given(task, "scores against save_scores by also tie seen threshold", other):
+        raise InputError(f"{task.split} holds people's marks: leave out {extra}", file=task.pairs)
     flags.check_plot(task.of_people.plot)
-    config = load_config(task.model)
-    people_runs.require_probabilities(config)
+    run = ScoringRun(task.model, task.out)
+    people_runs.require_probabilities(run.checkpoint.config)
     rates = people.form_rates(people.read(task.pairs, PEOPLE_SPLITS[0], needed=False))
     in_training = (people_runs.IN_TRAINING, lambda items: people.by_form(items, rates))
     measurement = Measurement(
@@ -457,51 +413,38 @@ def _evaluate_people(task: EvaluateFlags, note: Notes) -> None:
         title=f"{task.pairs}, {task.split}",
         by_form=in_training if len(rates) > 1 else (people_runs.ELSEWHERE, people.by_form_elsewhere),
         model=task.model,
-        out=task.out,
         wish=task.of_people,
         language_model=task.language_model,
         judge=task.judge,
         seed=task.seed,
     )
-    tables, figures = people_runs.measure(measurement, choose_context(task.context, config, COMMON, note), note)
+    tables, figures = people_runs.measure(measurement, run.choose_context(task.context, COMMON), run)
     output.write_json(task.to_json, {"input": task.pairs, "split": task.split, **figures})
     print(tables)
 
 
-def _refuse_pair_flags(task: EvaluateFlags, file: str) -> None:
-    of_pairs: dict[str, Any] = {
-        "--by": task.by,
-        "--tie": task.tie,
-        "--seen": task.seen,
-        "--against": task.against,
-        "--also": task.also,
-        "--language_model": task.language_model,
-        "--endpoint": task.judge.endpoint,
-        "--split": task.split,
-        "--context respective": task.context if task.context == RESPECTIVE else None,
-    }
-    if extra := [flag for flag, value in of_pairs.items() if value is not None]:
-        raise InputError(f"holds labelled pronouns, but {' and '.join(extra)} needs pairs of texts", file=file)
+def _given(task: EvaluateFlags, names: str, *others: str | None) -> str:
+    """Those of the flags `names` that are given, and `others`."""
+    own = [f"--{name}" for name in names.split() if vars(task)[name] is not None]
+    return " and ".join([*own, *filter(None, others)])
 
 
-def _score_pronouns(pronouns: Sequence[LabelledPronoun], task: EvaluateFlags, file: str, note: Notes) -> PronounScores:
+def _score_pronouns(
+    pronouns: Sequence[LabelledPronoun], context: str, task: EvaluateFlags, file: str, run: ScoringRun
+) -> list[float | None]:
     """The model's score of each pronoun; None where the finder finds none."""
-    config = load_config(task.model)
-    if not checkpoint_config.has_probabilities(config) and task.threshold is None:
+    if not checkpoint_config.has_probabilities(run.checkpoint.config) and task.threshold is None:
         raise PronmetricError(
             "this checkpoint's scores are not probabilities; give the limit for wrong pronouns with --threshold X"
         )
-    context = choose_context(task.context, config, COMMON, note)
     texts = labelled.texts(pronouns, context, seed=task.seed)
-    named = {file: (text.text for text in texts)}
-    check_texts(named, load_language(task.model), note, strict=task.strict)
-    note_sources(file, pairs_of(texts), task.model, note, strict=task.strict)
-    note_unread_sources(file, texts, task.model, note)
-    scoring = ScoringRun(task.model, task.out, note)
-    with scoring.progress(len(texts)):
-        scored = zip(scoring.stream(texts), pronouns, strict=True)
+    run.check_texts(file, texts)
+    run.note_unread_sources(file, texts)
+    with run.progress(len(texts)):
+        scored = zip(run.stream(texts), pronouns, strict=True)
         values = [labelled.score_of(pronoun, segment) for segment, pronoun in scored]
-    return PronounScores(values, context, scoring.sign(context, seed=task.seed), scoring.counts)
+    run.sign(context, seed=task.seed)
+    return values
 
 
 VERB = Command(

@@ -14,7 +14,7 @@ from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, part, switch, whole
 from pronmetric.cli.people import Measurement, PeopleFlags
-from pronmetric.cli.run import choose_context, load_config, load_language
+from pronmetric.cli.run import ScoringRun
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.human import mqm, people
 from pronmetric.lab.human.judged_pairs import to_line
@@ -179,29 +179,28 @@ def _evaluate(task: MqmFlags, note: Notes) -> tuple[str, dict[str, object]]:
     from data_prep.people import sets
     from data_prep.people.texts import judged_texts
 
-    config, language = load_config(task.model), load_language(task.model)
-    people_runs.require_probabilities(config)
+    run = ScoringRun(task.model, task.out, note)
+    people_runs.require_probabilities(run.checkpoint.config)
     path, left_out = Path(task.file), Counter[str]()
     judged = judged_texts(
         carried.read(path, left_out),
         testset=path.stem,
-        source=sets.source_of(path, language.code) or UNDETERMINED,
-        context_size=config["context_size"],
+        source=sets.source_of(path, run.language.code) or UNDETERMINED,
+        context_size=run.checkpoint.context_size,
         longest=task.longest,
-        language=language,
+        language=run.language,
     )
     measurement = Measurement(
         judged=[text for text in judged if text.pronouns],
         title=task.file,
         by_form=(people_runs.ELSEWHERE, people.by_form_elsewhere),
         model=task.model,
-        out=task.out,
         wish=task.of_people,
         language_model=task.language_model,
         judge=task.judge,
         seed=task.seed,
     )
-    tables, figures = people_runs.measure(measurement, choose_context(None, config, COMMON, note), note)
+    tables, figures = people_runs.measure(measurement, run.choose_context(None, COMMON), run)
     left_out.pop(mqm.ESCAPED, None)  # told by `run`
     return tables, {**figures, "rows_left_out": dict(+left_out)}
 

@@ -10,10 +10,9 @@ from typing import Any
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import output
 from pronmetric.cli.endpoint import EndpointFlags, ask_marks
-from pronmetric.cli.flags import ModelFlags, OutputFlags
-from pronmetric.cli.output import Notes
+from pronmetric.cli.flags import ModelFlags
 from pronmetric.cli.parser import Flags, flag, switch
-from pronmetric.cli.run import ScoringRun, load_language, load_language_model, note_sources
+from pronmetric.cli.run import ScoringRun, load_language_model
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.human import form_places, people, people_figures
 from pronmetric.lab.human.people import Items
@@ -67,7 +66,6 @@ class Measurement:
     title: str
     by_form: tuple[str, Callable[[Items], Items]]
     model: ModelFlags
-    out: OutputFlags
     wish: PeopleFlags
     language_model: str | None
     judge: EndpointFlags
@@ -84,27 +82,26 @@ def require_probabilities(config: Mapping[str, Any]) -> None:
         raise PronmetricError("this checkpoint's scores are no probabilities, which people's marks are compared with")
 
 
-def measure(task: Measurement, context: str, note: Notes) -> tuple[str, dict[str, object]]:
+def measure(task: Measurement, context: str, run: ScoringRun) -> tuple[str, dict[str, object]]:
     """Score the texts, write the plot; the tables to print, and the figures for JSON."""
     texts = judged.to_score(task.judged, context)
     for part, sources in people.sources(task.judged).items():
-        note_sources(f"{task.title}, {part}", sources, task.model, note, strict=False)
-    scoring = ScoringRun(task.model, task.out, note)
+        run.check_sources(f"{task.title}, {part}", sources)
     bare = [text._replace(source=None) for text in texts] if task.wish.also_no_source else []
-    with scoring.progress(len(texts) + len(bare)):
-        items, pairs = people.items(task.judged, scoring.stream(texts))
-        without = people.items(task.judged, scoring.stream(bare, counted=False)) if bare else None
+    with run.progress(len(texts) + len(bare)):
+        items, pairs = people.items(task.judged, run.stream(texts))
+        without = people.items(task.judged, run.stream(bare, counted=False)) if bare else None
     name, doubt = task.by_form
     baselines = {name: doubt(items)}
     decisions: dict[str, Values] = {}
     if task.language_model is not None:
-        doubts, decisions = _read_by_language_model(task, task.language_model, texts, context)
+        doubts, decisions = _read_by_language_model(task, task.language_model, texts, context, run)
         baselines[LANGUAGE_MODEL] = items.doubted(doubts)
-    for name, shares in ask_marks(task.judged, texts, task.judge, note, quiet=task.out.quiet).items():
+    for name, shares in ask_marks(task.judged, texts, task.judge, run.note, quiet=run.note.quiet).items():
         baselines[name] = items.doubted(shares)
     said = Said(task.judged, items, pairs, without, baselines, decisions)
     measured = people_figures.measure(said, seed=task.seed)
-    signature = scoring.sign(context, seed=task.seed)
+    signature = run.sign(context, seed=task.seed)
     documents = measured.pronouns[people.ALL].documents
     title = f"{task.title}; context {context}; in percent; intervals resample {documents} documents"
     panels = people_figures.panels(said)
@@ -117,26 +114,26 @@ def measure(task: Measurement, context: str, note: Notes) -> tuple[str, dict[str
         made = tables_page(shown, [title, f"signature: {signature}"], title=f"{PAGE}: {task.title}", plot=plot)
         with targets.AtomicFile(task.wish.to_html) as file:
             file.write(made)
-    note.lengths(scoring.counts)
-    note(f"signature: {signature}")
+    run.note.lengths(run.counts)
+    run.note(f"signature: {signature}")
     return f"{title}\n{people_figures.format_measured(measured)}", {
         "signature": signature,
         "context": context,
-        "counts": counts_entry(scoring.counts),
+        "counts": counts_entry(run.counts),
         **plain(measured),
     }
 
 
 def _read_by_language_model(
-    task: Measurement, folder: str, texts: Sequence[Text], context: str
+    task: Measurement, folder: str, texts: Sequence[Text], context: str, run: ScoringRun
 ) -> tuple[list[float], dict[str, Values]]:
     """What a language model doubts: of each judged pronoun, and by which texts of the mended pairs."""
     from pronmetric.lab.seq2seq.forms import doubts
 
     model = load_language_model(folder, task.model)
-    places = list(form_places.places(task.judged, context, load_language(task.model)))
+    places = list(form_places.places(task.judged, context, run.language))
     mended = people.mended(texts, task.judged)
-    with output.bar(task.out.quiet, total=len(places) + len(mended), label="language model", unit="readings") as bar:
+    with output.bar(run.note.quiet, total=len(places) + len(mended), label="language model", unit="readings") as bar:
         doubted = doubts(model, places, advance=bar.update)
         read = model.read(mended, advance=bar.update)
     both = list(zip(read[::2], read[1::2], strict=True))

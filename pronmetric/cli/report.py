@@ -9,12 +9,18 @@ from itertools import tee
 from pathlib import Path
 
 from pronmetric.alignment.parallel import check_sources
+from pronmetric.checkpoint import config as checkpoint_config
+from pronmetric.checkpoint import locate
 from pronmetric.cli import flags
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, part, switch, whole
-from pronmetric.cli.run import ScoringRun, language_of_result, load_language, of_result
+from pronmetric.cli.run import ScoringRun, locate_model
+from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
+from pronmetric.pronouns import languages
+from pronmetric.pronouns.languages import Language
+from pronmetric.pronouns.tables import codes
 from pronmetric.report import formats, page, paper, plots, tables
 from pronmetric.report.content import (
     Content,
@@ -28,6 +34,7 @@ from pronmetric.report.content import (
     result_sources,
 )
 from pronmetric.results import Result, read
+from pronmetric.results.read import language_code
 from pronmetric.scoring.alternatives import THRESHOLD
 
 DESCRIPTION = """Show a result of `score` or `compare` (written with --to_json) as a web page, tables or a plot.
@@ -161,7 +168,8 @@ def _content(task: ReportFlags, result: Result, note: Notes) -> Content:
     """The content of the report; pronouns are paired and the model is loaded only if the format shows it."""
     everything = task.kind == "html" or bool({"pronouns", "distances"} & set(task.shown))
     notes: list[str] = []
-    task = task if task.no_model else replace(task, model=of_result(task.model, result.signature))
+    model = task.model if task.no_model else _of_result(task.model, result.signature)
+    run = ScoringRun(model, task.out, note)
 
     def record(line: str) -> None:
         notes.append(line)
@@ -169,7 +177,7 @@ def _content(task: ReportFlags, result: Result, note: Notes) -> Content:
 
     for line in result.notes:
         note(line)
-    language, links = language_of_result(task.model, result.signature), None
+    language, links = _language_of_result(run, result.signature), None
     if everything or "confusion" in task.shown:
         links = link_pronouns(result, record, language)
         if links is None:
@@ -179,13 +187,13 @@ def _content(task: ReportFlags, result: Result, note: Notes) -> Content:
     listed = segments[: task.limit]
     model_views: dict[int, tuple[ModelView, ...]] = {}
     with_model = everything and not task.no_model and listed_outputs(result, listed)
-    if with_model and (own := load_language(task.model)) != language:
+    if with_model and (own := run.language) != language:
         record(
             f"the result is in {language.code} and --model scores {own.code}: attention and alternative pronouns are "
             "not shown"
         )
     elif with_model:
-        model_views = _views(task, result, listed, note, record)
+        model_views = _views(task, result, listed, run, record)
     elif everything:
         record("no model was loaded: attention and alternative pronouns are not shown")
     return Content(
@@ -199,27 +207,57 @@ def _content(task: ReportFlags, result: Result, note: Notes) -> Content:
     )
 
 
+def _of_result(model: ModelFlags, signature: str) -> ModelFlags:
+    """The flags with the language of a result, by its signature, if --model scores it among several and none is named.
+
+    A result is shown with the model of its own language, whatever other languages the model has.
+    """
+    if model.lang is not None:
+        return model
+    config, code = checkpoint_config.read(locate_model(model).folder / locate.CONFIG), language_code(signature)
+    own = [each.code for each in checkpoint_config.languages_of(config)]
+    return replace(model, lang=code) if len(own) > 1 and code in own else model
+
+
+def _language_of_result(run: ScoringRun, signature: str) -> Language:
+    """The language of a result's texts, by its signature; its table is that of --model, else the package's.
+
+    Raises:
+        PronmetricError: neither has a table of this language.
+    """
+    code = language_code(signature)
+    if code == languages.ENGLISH.code:
+        return languages.ENGLISH
+    if run.language.code == code:
+        return run.language
+    if code in codes():
+        return languages.language(code)
+    raise PronmetricError(
+        f"the result is in {code}, of which there is no table of pronouns here: give --model the checkpoint that "
+        "scored it"
+    )
+
+
 def _views(
-    task: ReportFlags, result: Result, listed: Sequence[int], note: Notes, record: Callable[[str], object]
+    task: ReportFlags, result: Result, listed: Sequence[int], run: ScoringRun, record: Callable[[str], object]
 ) -> dict[int, tuple[ModelView, ...]]:
     """Attention and alternative pronouns of the listed segments."""
-    scoring, batch_size = ScoringRun(task.model, task.out, note), task.model.batch_size
-    metric = scoring.metric
+    metric, batch_size = run.metric, task.model.batch_size
     record(describe_model(str(metric.signature()), result.signature))
     texts = listed_texts(result, listed)
     if not metric.probability:
         record("the scores of this model are not probabilities: alternative pronouns are not shown")
-        with scoring.progress(len(texts), label="attention"):
-            attention = metric.attention(texts, batch_size=batch_size, advance=scoring.advance)
+        with run.progress(len(texts), label="attention"):
+            attention = metric.attention(texts, batch_size=batch_size, advance=run.advance)
             return model_views(result, listed, attention, ((),) * len(texts), metric.language)
     below = None if task.all_alternatives else THRESHOLD
     if below is not None:
         record(f"alternatives are shown for pronouns with a probability below {below:g} (--all-alternatives: for all)")
-    with scoring.progress(2 * len(texts), label="attention, alternatives"):
-        attention, again = tee(metric.attention(texts, batch_size=batch_size, advance=scoring.advance))
+    with run.progress(2 * len(texts), label="attention, alternatives"):
+        attention, again = tee(metric.attention(texts, batch_size=batch_size, advance=run.advance))
         scored = ([look.pronoun for look in looks] for looks in again)
         alternatives = metric.alternatives(
-            texts, below=below, scored=scored, batch_size=batch_size, advance=scoring.advance
+            texts, below=below, scored=scored, batch_size=batch_size, advance=run.advance
         )
         return model_views(result, listed, attention, alternatives, metric.language)
 

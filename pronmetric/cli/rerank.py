@@ -7,20 +7,10 @@ from itertools import islice
 from typing import Any
 
 from pronmetric.cli import flags, output
+from pronmetric.cli.corpus_run import context_scope, note_order, previous_lines
 from pronmetric.cli.flags import SPEAKERS_WITHOUT_CONTEXT, ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
-from pronmetric.cli.run import (
-    ScoringRun,
-    choose_context,
-    context_scope,
-    load_config,
-    load_language,
-    note_boundaries,
-    note_order,
-    note_sources,
-    note_unread_source,
-    previous_lines,
-)
+from pronmetric.cli.run import ScoringRun
 from pronmetric.output import targets
 from pronmetric.pronouns.known_words import CHECKED_LINES, check_texts
 from pronmetric.pronouns.languages import ENGLISH
@@ -168,23 +158,24 @@ def run(task: RerankFlags) -> None:
     """Choose among the candidates, print or write the chosen lines."""
     files = [*(task.candidates or ()), task.nbest, task.references, task.sources, task.docids, task.speakers]
     targets.check((task.output, task.to_json, task.to_pairs), read=[*files, *(task.scores or ()), task.model.model])
-    note = task.out.notes()
+    run = ScoringRun(task.model, task.out, strict=task.strict)
+    note, reading = run.note, Reading(task.format, language=lambda: run.language.code)
     corpus: Corpus | None = None
     if task.candidates:
-        corpus = read_parallel(task.candidates, note, _reading(task))
+        corpus = read_parallel(task.candidates, note, reading)
         candidates: Candidates = [row.texts for row in corpus.rows()]
     else:
         assert task.nbest is not None  # checked by `RerankFlags.check`
         candidates = read_nbest(task.nbest, task.size)
     given = None if task.scores is None else read_scores(task.scores, candidates)
-    language = ENGLISH if task.mbr else load_language(task.model)
+    language = ENGLISH if task.mbr else run.language
     first = [text for texts in islice(candidates, CHECKED_LINES) for text in texts]
     check_texts({"the candidates": first}, language, note, strict=task.strict)
     if task.mbr:
         note.begin()
         choices, signature = _rerank_by_agreement(candidates, given, task), None
     else:
-        choices, signature = _rerank(candidates, corpus, given, task, note)
+        choices, signature = _rerank(candidates, corpus, given, task, run, reading)
     _write(candidates, corpus, given, choices, signature, task)
     if task.to_pairs is not None:
         pairs = _write_pairs(task.to_pairs, candidates, given, choices, task)
@@ -216,10 +207,6 @@ def _note_no_translations(choices: Sequence[Choice], note: output.Notes) -> None
         note(f"of {len(bare)} lines no candidate looks like a translation (the first is line {bare[0]})")
 
 
-def _reading(task: RerankFlags) -> Reading:
-    return Reading(task.format, language=lambda: load_language(task.model).code)
-
-
 def _rerank_by_agreement(candidates: Candidates, given: Given, task: RerankFlags) -> list[Choice]:
     """The choices without a model."""
     choices = []
@@ -231,21 +218,20 @@ def _rerank_by_agreement(candidates: Candidates, given: Given, task: RerankFlags
 
 
 def _rerank(
-    candidates: Candidates, corpus: Corpus | None, given: Given, task: RerankFlags, note: output.Notes
+    candidates: Candidates, corpus: Corpus | None, given: Given, task: RerankFlags, run: ScoringRun, reading: Reading
 ) -> tuple[list[Choice], str]:
     """The choices by the model, in the order of the lines, and its signature.
 
     corpus: that of parallel files, whose rows may have sources, documents and speakers.
     """
     rows = [] if corpus is None else list(corpus.rows())
-    config = load_config(task.model)
+    note, size = run.note, run.checkpoint.context_size
     otherwise, named = COMMON if task.references else RESPECTIVE, task.speakers is not None
     in_order = corpus is None or corpus.in_order
-    kind = choose_context(task.context, config, otherwise, note, needed=named, in_order=in_order)
+    kind = run.choose_context(task.context, otherwise, needed=named, in_order=in_order)
     if corpus is not None:
         note_order(kind, corpus, note)
-    size = config["context_size"]
-    reading, reference = _reading(task), None
+    reference = None
     if task.references is not None:
         reference = line_parallel(task.references, len(candidates), Role.REFERENCE, reading)
     docs: Sequence[str | None] | None = None
@@ -274,20 +260,18 @@ def _rerank(
         if task.sources is not None:
             lines = list(line_parallel(task.sources, len(candidates), Role.SOURCE, reading))
         pairs = zip(lines, (texts[0] for texts in candidates), strict=True)
-        name = task.sources or (task.candidates or [""])[0]
-        note_sources(name, pairs, task.model, note, strict=task.strict)
+        run.check_sources(task.sources or (task.candidates or [""])[0], pairs)
         sources = sources_of(lines, docs)
-        note_unread_source(task.sources, task.model, note)
-    scoring = ScoringRun(task.model, task.out, note)
-
+        run.note_unread_source(task.sources)
     said = _CONTEXTS[kind].format(previous_lines(size))
     note.detail(f"context: {said}" + ("" if kind == NONE else f", {context_scope(docs is not None)}"))
-    note_boundaries(kind, docs is not None, note)
-    with scoring.progress(sum(map(len, candidates)), label="rerank"):
+    if kind != NONE and docs is None:
+        note("no document ids: all lines are one document, so that contexts cross documents; give --docids")
+    with run.progress(sum(map(len, candidates)), label="rerank"):
         choices = dict(
             rerank(
                 candidates,
-                scoring.stream,
+                run.stream,
                 weighting=task.weighting,
                 given=given,
                 contexts=contexts,
@@ -297,8 +281,8 @@ def _rerank(
                 context_size=size,
             )
         )
-    note.lengths(scoring.counts)
-    return [choices[line] for line in range(len(candidates))], scoring.sign(kind, size=size)
+    note.lengths(run.counts)
+    return [choices[line] for line in range(len(candidates))], run.sign(kind, size=size)
 
 
 def _write(

@@ -7,19 +7,11 @@ from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import Any
 
-from pronmetric.cli import flags, output
-from pronmetric.cli.flags import ConfiguredCommand, ScoringFlags
+from pronmetric.cli import flags
+from pronmetric.cli.corpus_run import CorpusRun, RecordsRun
+from pronmetric.cli.defaults import ConfiguredCommand
+from pronmetric.cli.flags import ScoringFlags
 from pronmetric.cli.parser import UsageError, flag, number, whole
-from pronmetric.cli.run import (
-    ScoringRun,
-    choose_decision,
-    context_of,
-    load_config,
-    load_language,
-    read_corpus,
-    read_records,
-    signed_corpus,
-)
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.baselines.corpus_scores import SystemBaselines, format_systems, format_units
 from pronmetric.lab.baselines.reference_based import check_language
@@ -135,41 +127,33 @@ class ScoreFlags(ScoringFlags):
 def run(task: ScoreFlags) -> None:
     """Score the texts, print and write the scores."""
     flags.check_targets(task.texts, task.model, task.out)
-    note = task.out.notes()
     if task.jsonl is None:
-        _score_corpus(task, note)
+        with CorpusRun(task.texts, task.model, task.out, alone=RESPECTIVE) as run:
+            _score_corpus(task, run)
     else:
-        _score_records(task, task.jsonl, note)
+        with RecordsRun(task.jsonl, task.texts, task.model, task.out) as run_of_records:
+            _score_records(task, task.jsonl, run_of_records)
 
 
-def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
-    texts, model, out, baselines = task.texts, task.model, task.out, task.also or ()
-    corpus = read_corpus(texts, model, note)
-    config = load_config(model)
-    check_language(baselines, load_language(model))
-    kind = context_of(corpus, config, texts, model, note, alone=RESPECTIVE)
+def _score_corpus(task: ScoreFlags, run: CorpusRun) -> None:
+    corpus, references, out, baselines = run.corpus, run.references, task.out, task.also or ()
+    check_language(baselines, run.language)
     if baselines and not corpus.references:
-        if texts.dataset is None:
+        if task.texts.dataset is None:
             raise UsageError("--also needs a reference: give -r")
-        raise PronmetricError(f"--also needs a reference, and {texts.dataset} has none")
+        raise PronmetricError(f"--also needs a reference, and {task.texts.dataset} has none")
     also = SystemBaselines.of(corpus, baselines) if baselines else None
-    scoring = ScoringRun(model, out, note)
-
-    references, by_reference = corpus.averaged_references(kind), scoring.metric.source is None
+    by_reference = run.metric.source is None
     tallies = [SystemTally(name, references) for name in corpus.systems]
-    size = scoring.metric.context_size
-    apart = scoring.metric.finds_missing and corpus.has_source
-    columns = write.score_columns(references, baselines, apart=apart, placed=corpus.placed)
-    decision = write.decision_entry(choose_decision(None, model, config, sourced=corpus.has_source), TIE_THRESHOLD)
-    say = output.Lines(out.to_json, out.to_tsv, out.to_mqm)
+    columns = write.score_columns(references, baselines, apart=run.apart, placed=corpus.placed)
+    decision = run.checkpoint.decision(None, sourced=corpus.has_source)
     with (
         Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=columns) as writer,
         mqm.writer(out.to_mqm, task.severities) as add_errors,
-        scoring.progress(corpus.segments * len(corpus.systems) * max(1, len(references))),
     ):
-        rows = score_rows(corpus, kind, size=size, stream=scoring.stream)
+        rows = run.rows(score_rows)
         if by_reference:
-            rows = count_by_reference(rows, scoring.metric.language)
+            rows = count_by_reference(rows, run.language)
         also_rows = repeat((None,) * len(tallies)) if also is None else also.score_corpus(corpus)
         for number, (scored_row, others) in enumerate(zip(rows, also_rows, strict=False)):
             row = scored_row.row
@@ -180,79 +164,69 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
                 segment = tally.add(each, row.doc)
                 add_errors(tally.name, number, row, text, segment)
                 if out.prints_segments:
-                    say(f"{visible(tally.name)}\tSegment {number}\tscore: {format_score(segment.score)}")
+                    run.say(f"{visible(tally.name)}\tSegment {number}\tscore: {format_score(segment.score)}")
                 head = {"system": tally.name, "segment": number, "doc": row.doc}
                 if row.places:
                     head |= write.place_entry(place)
                 its_texts = write.texts_of(row, text, contexts, references, each)
                 each = each if references else ()
-                write.add_scored(writer, head, its_texts, segment, apart=apart, also=other, each=each)
+                write.add_scored(writer, head, its_texts, segment, apart=run.apart, also=other, each=each)
         results = [tally.result() for tally in tallies]
         also_scores = [None] * len(results) if also is None else also.score_systems()
         more: dict[str, Any] = {} if also is None else {"also": also.signatures()}
         writer.finish(
             format=FORMAT,
             systems=[write.system_entry(r, also=its) for r, its in zip(results, also_scores, strict=True)],
-            **decision,
-            counts=counts_entry(scoring.counts),
-            signature=scoring.sign(kind, size=size, **signed_corpus(kind, corpus, texts)),
-            source_language=scoring.source_language(corpus),
+            **write.decision_entry(decision, TIE_THRESHOLD),
+            counts=counts_entry(run.counts),
+            signature=run.sign_texts(),
+            source_language=run.source_language,
             **more,
         )
     for result in results:
-        say(f"{visible(result.name)}\tscore: {format_score(result.score.score)}")
+        run.say(f"{visible(result.name)}\tscore: {format_score(result.score.score)}")
         for reference, part in result.by_reference.items():
-            say(f"{visible(result.name)}\treference {visible(reference)}\tscore: {format_score(part.score)}")
-        note_system(result.name, result.score, note.detail, side="reference" if by_reference else "source")
-    scoring.note_no_translations({result.name: result.score for result in results})
+            run.say(f"{visible(result.name)}\treference {visible(reference)}\tscore: {format_score(part.score)}")
+        note_system(result.name, result.score, run.note.detail, side="reference" if by_reference else "source")
+    run.note_no_translations({result.name: result.score for result in results})
     if also is not None:
-        say(f"\n{format_systems(also, [result.score for result in results])}")
-        note.detail(f"in brackets: {format_units(also)}")
+        run.say(f"\n{format_systems(also, [result.score for result in results])}")
+        run.note.detail(f"in brackets: {format_units(also)}")
         if also.without_reference:
-            note(f"left out of --also: {also.without_reference} segments without a reference")
+            run.note(f"left out of --also: {also.without_reference} segments without a reference")
         for name, signature in also.scorer.signatures().items():
-            note.detail(f"signature of {name}: {signature}")
+            run.note.detail(f"signature of {name}: {signature}")
         if len(corpus.references) > 1:
-            note(f"--also uses only the first reference, {corpus.references[0]}")
-    scoring.finish()
-    say.finish()
+            run.note(f"--also uses only the first reference, {corpus.references[0]}")
 
 
-def _score_records(task: ScoreFlags, name: str, note: output.Notes) -> None:
+def _score_records(task: ScoreFlags, name: str, run: RecordsRun) -> None:
     """Score the records of the file `name`, and print one JSON object for each."""
-    texts, model, out = task.texts, task.model, task.out
-    records, total, kind = read_records(name, texts, model, note)
-    scoring = ScoringRun(model, out, note)
-
-    tally, waiting = Tally(), deque[Record]()
-    say = output.Lines(out.to_json, out.to_tsv)
+    out, apart, tally, waiting = task.out, run.metric.finds_missing, Tally(), deque[Record]()
 
     def read_texts() -> Iterator[Text]:
-        for record in records:
+        for record in run.records():
             waiting.append(record)
             yield record.text
 
-    apart = scoring.metric.finds_missing
     with (
         Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=write.record_columns(apart=apart)) as writer,
-        scoring.progress(total, unit="records"),
+        run.progress(run.total, unit="records"),
     ):
-        for segment in scoring.stream(read_texts()):
+        for segment in run.stream(read_texts()):
             record = waiting.popleft()
             tally.add(segment, record.doc)
             if out.prints_segments:
-                say(strict_json.dump({"id": record.id, **segment_entry(segment)}))
+                run.say(strict_json.dump({"id": record.id, **segment_entry(segment)}))
             write.add_scored(writer, {"id": record.id}, {}, segment, apart=apart)
             if not waiting:  # all records read so far are scored; a pipe may wait for them
-                say.flush()
+                run.say.flush()
         score = tally.score()
-        writer.finish(systems=[system(name, score)], counts=counts_entry(scoring.counts), signature=scoring.sign(kind))
+        writer.finish(systems=[system(name, score)], counts=counts_entry(run.counts), signature=run.sign_texts())
     if not out.prints_segments:
-        say(f"{visible(name)}\tscore: {format_score(score.score)}")
-    note_system(name, score, note.detail)
-    scoring.note_no_translations({name: score}, unit="record")
-    scoring.finish()
-    say.finish()
+        run.say(f"{visible(name)}\tscore: {format_score(score.score)}")
+    note_system(name, score, run.note.detail)
+    run.note_no_translations({name: score}, unit="record")
 
 
 VERB = ConfiguredCommand("score", ScoreFlags, run, DESCRIPTION, EPILOG, stray=flags.stray_output, refused=flags.REFUSED)

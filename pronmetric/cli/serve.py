@@ -6,10 +6,10 @@ import argparse
 import re
 from collections.abc import Sequence
 
-from pronmetric.cli import flags, output
-from pronmetric.cli.flags import ListenFlags, ModelFlags
+from pronmetric.cli import flags
+from pronmetric.cli.flags import ListenFlags, ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, flag, number, part, switch
-from pronmetric.cli.run import choose_context, load_metric, note_unread_source
+from pronmetric.cli.run import ScoringRun
 from pronmetric.text.context import GIVEN
 
 RATE = 20.0
@@ -66,6 +66,7 @@ class ServeFlags(Flags):
     source_lang: str | None = flags.source_lang_flag()
     quiet: bool = switch(help="no notes on stderr")
     model: ModelFlags = part(ModelFlags, flags.MODEL)
+    out: OutputFlags = part(OutputFlags, only=())
 
 
 def run(task: ServeFlags) -> None:
@@ -75,16 +76,15 @@ def run(task: ServeFlags) -> None:
     from pronmetric.serve.requests import names_of_host
     from pronmetric.serve.service import Service
 
-    note = output.Notes(quiet=task.quiet)
     with connections.listen(task.listen.host, task.listen.port) as opened:
-        metric = load_metric(task.model, note)
-        context = choose_context(None, metric.config, GIVEN, note)
-        note_unread_source(None, task.model, note)
+        run = ScoringRun(task.model, task.out)
+        metric, context = run.metric, run.choose_context(None, GIVEN)
+        run.note_unread_source(None)
         service = Service(metric, context=context, batch_size=task.model.batch_size)
         allows = names_of_host(task.listen.host, task.allow_host or ())
         app = make_app(service, rate=task.rate, frame=task.frame, allows=allows)
         print(connections.address(opened), flush=True)
-        note(f"listening on {connections.address(opened)} with {metric.name}; Ctrl-C stops the server")
+        run.note(f"listening on {connections.address(opened)} with {metric.name}; Ctrl-C stops the server")
         connections.server(app).run(sockets=[opened])
 
 

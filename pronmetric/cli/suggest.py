@@ -7,21 +7,11 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 from pronmetric.cli import flags
+from pronmetric.cli.corpus_run import CorpusRun, RecordsRun
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
-from pronmetric.cli.run import (
-    ScoringRun,
-    choose_context,
-    load_config,
-    note_boundaries,
-    note_order,
-    note_unread_source,
-    read_corpus,
-    read_records,
-)
 from pronmetric.results import write
 from pronmetric.scoring.alternatives import THRESHOLD, TOP, Tally
-from pronmetric.text import records as records_file
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE, Text
 from pronmetric.text.records import Record
@@ -126,36 +116,27 @@ class SuggestFlags(Flags):
 
 def run(task: SuggestFlags) -> None:
     """List the doubtful pronouns."""
-    texts, model, listed = task.texts, task.model, task.listed
+    texts, model = task.texts, task.model
     flags.check_targets(texts, model, task.out)
-    note = task.out.notes()
+    opened: CorpusRun | RecordsRun
     if texts.jsonl is not None:
-        records, total, kind = read_records(texts.jsonl, texts, model, note)
-        size = None
+        opened = RecordsRun(texts.jsonl, texts, model, task.out)
     else:
-        corpus = read_corpus(texts, model, note)
-        config = load_config(model)
-        size = config["context_size"]
-        otherwise = COMMON if corpus.references else RESPECTIVE
-        needed = texts.speakers is not None
-        kind = choose_context(texts.context, config, otherwise, note, needed=needed, in_order=corpus.in_order)
-        note_order(kind, corpus, note)
-        records, total = records_file.of_corpus(corpus, kind, size=size), corpus.segments
-        note_boundaries(kind, corpus.documents, note)
-        note_unread_source(texts.sources, model, note)
-        note.detail(f"context: {kind}")
-    scoring = ScoringRun(model, task.out, note)
+        opened = CorpusRun(texts, model, task.out, alone=RESPECTIVE, tested=False)
+    with opened as run:
+        _suggest(task.listed, run)
 
+
+def _suggest(listed: ListedFlags, run: CorpusRun | RecordsRun) -> None:
     waiting, tally = deque[Record](), Tally()
 
     def read_texts() -> Iterator[Text]:
-        for record in records:
+        for record in run.records():
             waiting.append(record)
             yield record.text
 
-    with scoring.progress(total, label="suggest"):
-        each = scoring.alternatives(read_texts(), below=listed.below)
-        for places in each:
+    with run.progress(run.total, label="suggest"):
+        for places in run.alternatives(read_texts(), below=listed.below):
             record = waiting.popleft()
             where = {} if record.place is None else write.place_entry(record.place)
             suggested = write.suggestions(record.text, places, top=listed.top)
@@ -164,9 +145,8 @@ def run(task: SuggestFlags) -> None:
             if not waiting:  # a batch is finished; pass it on to a reader of the pipe
                 sys.stdout.flush()
     asked = "pronouns" if listed.below is None else f"pronouns below {listed.below:g}"
-    note.detail(f"{tally.pronouns} {asked} in {tally.texts} texts; {tally.better} of them with a better form")
-    scoring.sign(kind, size=size)
-    scoring.finish()
+    run.note.detail(f"{tally.pronouns} {asked} in {tally.texts} texts; {tally.better} of them with a better form")
+    run.sign_texts()
 
 
 VERB = Command(

@@ -1,4 +1,4 @@
-"""The manifest of a built suite: its inputs, flags and counts, and what judges without context reach on it."""
+"""A built suite with its manifest: its inputs, flags and counts, and what judges without context reach on it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lab.suites.blind import FREQUENCY, Blind, by_frequency, measure
 from pronmetric.lab.suites.catalogue import SUITES
 from pronmetric.lab.suites.contrastive import Item, Reading, for_pronouns, texts_of
+from pronmetric.output import targets
+from pronmetric.report.text import table
 from pronmetric.schema import SCHEMA_VERSION
 from pronmetric.text.strict_json import plain
 from pronmetric.version import __version__
@@ -56,6 +58,7 @@ def path_of(file: str) -> Path:
 
 def write(
     file: str,
+    content: str,
     suite: str,
     *,
     words: Mapping[str, int],
@@ -66,11 +69,13 @@ def write(
     counts: Mapping[str, int],
     note: output.Notes,
 ) -> None:
-    """Judge the set `file` without context, and write its manifest; a judge above chance is noted.
+    """Write the set, judge it without context, write its manifest and print its counts; a judge above chance is noted.
 
     Raises:
         PronmetricError: --blind-model names no checkpoint, or one of another language.
     """
+    with targets.AtomicFile(file) as opened:
+        opened.write(f"{content}\n")
     items = SUITES[suite].read(file, Reading())
     found = [measure(FREQUENCY, items, by_frequency(items, words))]
     name = _default(language) if blind.blind_model is None else blind.blind_model
@@ -85,7 +90,7 @@ def write(
                 f"{100 * one.chance:.1f} %: part of the set needs no context; say so with its figures"
             )
     read = [path for path in map(Path, filter(None, inputs)) if path.is_file()]
-    content = {
+    manifest = {
         "schema_version": SCHEMA_VERSION,
         "package_version": __version__,
         "inputs": hashes(read, read) if read else {},
@@ -94,7 +99,8 @@ def write(
         "set": sha256(Path(file)),
         "without context": [{**one._asdict(), "above chance": one.above_chance} for one in found],
     }
-    output.write_json(str(path_of(file)), content)
+    output.write_json(str(path_of(file)), manifest)
+    print(table(("", "count"), sorted(counts.items())))
 
 
 def _default(language: str) -> str | None:
@@ -104,10 +110,15 @@ def _default(language: str) -> str | None:
             place = locate.locate(name)
         except PronmetricError:
             continue
-        config = checkpoint_config.read(place.folder / locate.CONFIG)
-        if language in [one.code for one in checkpoint_config.languages_of(config)]:
+        if language in _languages(place):
             return name
     return None
+
+
+def _languages(place: locate.Location) -> list[str]:
+    """The codes of the languages that a checkpoint scores."""
+    config = checkpoint_config.read(place.folder / locate.CONFIG)
+    return [one.code for one in checkpoint_config.languages_of(config)]
 
 
 def _by_model(name: str, items: Sequence[Item], suite: str, language: str) -> list[Blind]:
@@ -117,8 +128,7 @@ def _by_model(name: str, items: Sequence[Item], suite: str, language: str) -> li
         return []
     from pronmetric.metric import PronounMetric
 
-    config = checkpoint_config.read(locate.locate(name).folder / locate.CONFIG)
-    several = len(checkpoint_config.languages_of(config)) > 1
+    several = len(_languages(locate.locate(name))) > 1
     metric = PronounMetric.from_pretrained(name, lang=language if several else None)
     if metric.language.code != language:
         raise InputError(f"--blind-model: {name} scores {metric.language.code}, and the set is in {language}")

@@ -17,9 +17,8 @@ of 11 other languages 0 to 7 %. benchmarks/published/pronoun-finder.md has the f
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from itertools import chain, islice
 
 from pronmetric.errors import PronmetricError
 from pronmetric.pronouns.closed_class import closed_class
@@ -28,9 +27,7 @@ from pronmetric.pronouns.languages import ENGLISH, Language, language
 from pronmetric.pronouns.lexicon import CLASSES as LEXICON
 from pronmetric.pronouns.lexicon import FUNCTION
 from pronmetric.pronouns.tables import codes
-from pronmetric.text.corpus import Corpus
 from pronmetric.text.readable import readable
-from pronmetric.text.records import AHEAD, Record
 
 CHECKED_LINES = 2000
 """Lines that are read for a check; most texts then have `ENOUGH` words."""
@@ -117,30 +114,6 @@ def check_texts(
             raise PronmetricError(f"{name}: {said}; give texts in {language.code}, or leave out `strict=True`")
         if said is not None:
             note(f"{name}: {said}")
-
-
-def check_records(
-    records: Iterator[Record],
-    total: int | None,
-    name: str,
-    language: Language,
-    note: Callable[[str], None],
-    *,
-    strict: bool,
-) -> Iterator[Record]:
-    """The records of a file, after a check of the first; see `check_texts`. total: their number, None if unknown."""
-    ahead = CHECKED_LINES if total is not None else AHEAD  # a pipe may wait for an answer
-    first = list(islice(records, ahead))
-    check_texts({name: [record.text.text for record in first]}, language, note, strict=strict)
-    return chain(first, records)
-
-
-def check_corpus(corpus: Corpus, language: Language, note: Callable[[str], None], *, strict: bool) -> None:
-    """Check the first lines of each system and reference; see `check_texts`."""
-    rows = list(islice(corpus.rows(), CHECKED_LINES))
-    named = {name: [row.texts[k] for row in rows] for k, name in enumerate(corpus.systems)}
-    named |= {name: [row.references[k] for row in rows] for k, name in enumerate(corpus.references)}
-    check_texts(named, language, note, strict=strict)
 
 
 @cache

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from itertools import combinations, islice, permutations
+from itertools import chain, combinations, islice, permutations
 from math import fsum, isqrt
 from typing import NamedTuple
 
@@ -214,6 +214,17 @@ def score_pairs(
             pairs = {(x, y): found[x * each : (x + 1) * each] for x, y in permutations(range(systems), 2)}
         row = waiting.popleft()
         yield row, {pair: beside_references(row, pair[0], scored) for pair, scored in pairs.items()}
+
+
+def score_text_pairs(
+    pairs: Sequence[tuple[Text, Text]], stream: Callable[[Iterable[Text]], Iterator[SegmentScore]], *, crossed: bool
+) -> Iterator[tuple[SegmentScore, SegmentScore]]:
+    """The scores of both texts of each pair, in their own contexts or, crossed, averaged over those of both."""
+    scores = stream(chain.from_iterable(map(crossed_texts, pairs) if crossed else pairs))
+    for first in scores:
+        found = (first, *islice(scores, 3 if crossed else 1))
+        a, b = crossed_scores(found).values() if crossed else found
+        yield a, b
 
 
 def texts_per_row(corpus: Corpus, kind: str) -> int:

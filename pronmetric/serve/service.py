@@ -9,10 +9,9 @@ from itertools import chain
 from typing import Any
 
 from pronmetric.alignment.parallel import doubts, pairs_of
-from pronmetric.checkpoint.config import decision_of
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
-from pronmetric.metric import PronounMetric, chunks
+from pronmetric.metric import PronounMetric
 from pronmetric.results import write
 from pronmetric.scoring.alternatives import PronounAlternatives
 from pronmetric.scoring.comparison import AllPairs, crossed_scores, crossed_texts
@@ -33,7 +32,6 @@ weights of attention.
 """
 _SLOT = 12  # other forms of a pronoun, about
 _SYSTEMS = "a", "b"
-_PER_SEGMENT = 4  # texts: each of two in each of two contexts
 
 
 class TooMuch(PronmetricError):
@@ -111,12 +109,12 @@ class Service:
             if one.id != other.id:
                 ids = f"{text_of_id(one.id)} and {text_of_id(other.id)}"
                 raise PronmetricError(f"record {number} has the ids {ids} in a and b: expected the same id")
-        reader = self.metric.reader if counts.with_source else None
-        by = decision_of(self.metric.config, asked.by, name=self.metric.name, reader=reader)
+        by = self.metric.description.decision(asked.by, sourced=counts.with_source > 0)
         pairs = AllPairs(_SYSTEMS, (), tie=asked.tie, by=by)
         crossed = [text for row in rows for text in crossed_texts([one.text for one in row])]
         segments: list[dict[str, Any]] = []
-        for row, scored in zip(rows, chunks(await self._scores(crossed), _PER_SEGMENT), strict=True):
+        found = iter(await self._scores(crossed))
+        for row, *scored in zip(rows, found, found, found, found, strict=True):  # two texts in two contexts
             scores = {pair: (score,) for pair, score in crossed_scores(scored).items()}
             first, texts = row[0], tuple(one.text.text for one in row)
             source = None if first.text.source is None else first.text.source.text

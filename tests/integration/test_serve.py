@@ -30,7 +30,7 @@ def test_the_process_answers_and_stops_when_it_is_told_to(tiny_checkpoint: Calla
 def test_a_port_in_use_is_named_before_the_model_is_loaded(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("pronmetric.cli.serve.load_metric", None)
+    monkeypatch.setattr("pronmetric.cli.serve.ScoringRun", None)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert main(["serve", "--port", port]) == 1

@@ -1,0 +1,138 @@
+"""What the calls of `PronounMetric` are given: arguments, checked; files, opened; and warnings of them."""
+
+from __future__ import annotations
+
+import operator
+import sys
+import warnings
+from collections.abc import Hashable, Mapping, Sequence
+from math import inf
+from numbers import Real
+from pathlib import Path
+
+from pronmetric.errors import PronmetricError
+from pronmetric.scoring.score import SystemScore
+from pronmetric.text import corpus as corpora
+from pronmetric.text.columns import type_of, values_of
+from pronmetric.text.context import COMMON, NONE, RESPECTIVE
+from pronmetric.text.corpus import Corpus
+from pronmetric.text.files.detect import FORMATS
+from pronmetric.text.files.door import Reading
+
+File = str | Path
+Files = File | Sequence[File]
+
+
+def whole(value: object, *, least: int, what: str) -> int:
+    """The value as a whole number from `least`."""
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = None
+    if number is None or number < least:
+        raise PronmetricError(f"expected a whole number from {least} as {what}, got {value!r}")
+    return number
+
+
+def seed_of(seed: object) -> int:
+    """A seed, from 0."""
+    return whole(seed, least=0, what="seed")
+
+
+def batch_size_of(batch_size: object) -> int | None:
+    """A size of batches, from 1, or None."""
+    return None if batch_size is None else whole(batch_size, least=1, what="batch_size")
+
+
+def docs_of(docs: object, number: int) -> list[Hashable] | None:
+    """The documents of so many records; None if they are not known."""
+    if docs is None:
+        return None
+    units = values_of(docs, name="docs")
+    if len(units) != number:
+        raise PronmetricError(f"expected one document for each record in docs, got {len(units)} for {number} records")
+    for place, doc in enumerate(units):
+        if not isinstance(doc, Hashable) or doc != doc:  # NaN is not equal to itself
+            what = type_of(doc) if not isinstance(doc, Hashable) else "NaN"
+            raise PronmetricError(
+                f"expected a name or number, or None for an unknown document, in docs[{place}], got {what}"
+            )
+    return units
+
+
+def tie_of(tie: object) -> float:
+    """A tie threshold, from 0."""
+    if not isinstance(tie, Real) or isinstance(tie, bool) or not 0 <= float(tie) < inf:
+        raise PronmetricError(f'expected "auto" or a finite number from 0 as tie, got {tie!r}')
+    return float(tie)
+
+
+def read_files(
+    systems: Sequence[File],
+    *,
+    number: int,
+    reference: Files | None,
+    source: File | None,
+    docids: File | None,
+    speakers: File | None,
+    resegment: bool,
+    reading: Reading,
+) -> Corpus:
+    """The corpus of these files, of `number` systems; notes on them are warnings.
+
+    Raises:
+        PronmetricError: another number of systems, or an unknown format.
+    """
+    if reading.format not in (None, *FORMATS):
+        raise PronmetricError(f"expected one of the formats {', '.join(FORMATS)}, got {reading.format!r}")
+    references = [reference] if isinstance(reference, File) else reference or ()
+    corpus = corpora.read(
+        list(map(str, systems)),
+        warn,
+        references=list(map(str, references)),
+        source=None if source is None else str(source),
+        docids=None if docids is None else str(docids),
+        speakers=None if speakers is None else str(speakers),
+        resegment=resegment,
+        reading=reading,
+    )
+    if len(corpus.systems) != number:
+        found = ", ".join(corpus.systems)
+        raise PronmetricError(f"expected {number} systems, found {found}: choose with `systems=`")
+    return corpus
+
+
+def context_of(corpus: Corpus, given: str | None, otherwise: str, *, in_context: bool) -> str:
+    """The kind of context of a corpus: the given one, or the default, which without a reference is `otherwise`.
+
+    in_context: the checkpoint was trained with a context.
+    """
+    if given not in (None, COMMON, NONE, RESPECTIVE, otherwise):
+        raise PronmetricError(f"expected context {COMMON!r}, {otherwise!r} or {NONE!r}, got {given!r}")
+    if given == COMMON and not corpus.references:
+        raise PronmetricError("the common context is that of a reference: give one, or another context")
+    if given == NONE and corpus.has_speakers and not corpus.formats:
+        raise PronmetricError("speakers are named in the context: give another context than 'none', or no speakers")
+    if given is not None:
+        for name in corpus.unordered if given != NONE else ():
+            said = "its references (#:) are missing or not in order: what stands before a string need not be context"
+            warn(f"{name}: {said}")
+        return given
+    if not corpus.has_speakers and not (corpus.in_order and in_context):
+        return NONE
+    return COMMON if corpus.references else otherwise
+
+
+def warn(said: str) -> None:
+    """A warning that names the caller of this package."""
+    level = 1
+    while sys._getframe(level).f_globals.get("__name__", "").startswith("pronmetric."):
+        level += 1
+    warnings.warn(said, stacklevel=level + 1)
+
+
+def warn_of_no_translations(systems: Mapping[str, SystemScore], unit: str) -> None:
+    """Warn of systems of which segments are no translation."""
+    for name, score in systems.items():
+        if said := score.no_translation_note(unit):
+            warn(f"{name}: {said}")
