@@ -94,11 +94,11 @@ def system_pairs(
 ) -> Iterator[Pair]:
     """The pairs of these documents that have a mismatch, segment by segment.
 
-    `align` is called once for all of them. The context is the `context_size` previous reference sentences of the
-    document; the system's own are kept as well. `counts` is updated, under "compared": "outputs" (of systems, once for
-    each reference), of these "identical" to the reference, with "no pronoun" in the reference, or "aligned"; of the
-    aligned ones those with "no mismatch"; "empty outputs", which are not compared; and "ref pronouns", the pronouns of
-    the compared references.
+    `align` is called once for all of them. The context is the `context_size` reference sentences before the segment in
+    its document (`nearest`); the system's own are kept as well. `counts` is updated, under "compared": "outputs" (of
+    systems, once for each reference), of these "identical" to the reference, with "no pronoun" in the reference, or
+    "aligned"; of the aligned ones those with "no mismatch"; "empty outputs", which are not compared; and "ref
+    pronouns", the pronouns of the compared references.
     """
     sent: deque[_Candidate] = deque()  # passed to the aligner, which reads ahead
 
@@ -151,7 +151,11 @@ def _candidates(
 
 def _pair(candidate: _Candidate, wrong: tuple[Mismatch, ...], context_size: int) -> Pair:
     document, segment, ref, system = candidate.document, candidate.segment, candidate.ref, candidate.system
-    before = document.segments[max(0, candidate.position - context_size) : candidate.position]
+
+    def before(texts: Callable[[Segment], str]) -> tuple[str, ...]:
+        earlier = map(document.segments.__getitem__, range(candidate.position - 1, -1, -1))
+        return spoken(((texts(each), each.speaker) for each in earlier), segment.speaker, size=context_size)
+
     return Pair(
         id=f"{document.testset}.{document.lp}/{ref}/{system}/{segment.seg}",
         kind="system",
@@ -163,7 +167,7 @@ def _pair(candidate: _Candidate, wrong: tuple[Mismatch, ...], context_size: int)
         system=system,
         better=segment.refs[ref],
         worse=segment.hyps[system],
-        context=spoken(((other.refs.get(ref, ""), other.speaker) for other in before), segment.speaker),
-        system_context=spoken(((other.hyps.get(system, ""), other.speaker) for other in before), segment.speaker),
+        context=before(lambda each: each.refs.get(ref, "")),
+        system_context=before(lambda each: each.hyps.get(system, "")),
         mismatches=wrong,
     )

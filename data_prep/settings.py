@@ -206,6 +206,7 @@ class Settings(settings.Settings):
             "target": self.language.code,
             "inventory": self.inventory,
             "context_size": self.context.size,
+            "context_unit": "sentences",  # manifests without the key: "segments", those without a word too
             "align_lines": self.align.lines,
             "agreement": self.filter.agreement,
             "min_agreement": self.filter.min_agreement,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -17,6 +17,7 @@ from data_prep.wmt.testset import TestSet
 from pronmetric.pronouns.known_words import KnownWords
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Document
+from pronmetric.text.context import is_sentence
 
 _KEPT_FROM = {TEST: (DEVELOPMENT, TRAIN), DEVELOPMENT: (TRAIN,)}
 _FEWEST_WORDS = 5
@@ -31,12 +32,16 @@ class SegmentId(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A segment in the survey: its identity, its unit, its source and its references by name."""
+    """A segment in the survey: its identity, its unit, its source and its references by name.
+
+    sentence: whether it takes a place in each context, as it has all references and outputs, and all are sentences.
+    """
 
     segment: SegmentId
     unit: Unit
     src: str | None
     refs: dict[str, str]
+    sentence: bool = True
 
     @property
     def texts(self) -> list[str]:
@@ -107,9 +112,13 @@ def survey(
 
 
 def _rows(document: Document, block: int) -> Iterator[Row]:
+    refs = dict.fromkeys(name for segment in document.segments for name in segment.refs)
+    systems = dict.fromkeys(name for segment in document.segments for name in segment.hyps)
     for index, segment in enumerate(document.segments):
         identity = SegmentId(document.testset, document.lp, segment.seg)
-        yield Row(identity, unit_of(document, index, block), segment.src, dict(segment.refs))
+        texts = *(segment.refs.get(name, "") for name in refs), *(segment.hyps.get(name, "") for name in systems)
+        sentence = all(map(is_sentence, texts))
+        yield Row(identity, unit_of(document, index, block), segment.src, dict(segment.refs), sentence)
 
 
 def _bar(surveyed: Survey, context_size: int, development_lines: Iterable[str]) -> None:
@@ -132,9 +141,20 @@ def _bar(surveyed: Survey, context_size: int, development_lines: Iterable[str]) 
     }
     for document in surveyed.documents:
         for index, row in enumerate(document):
-            nearby = [other.segment for other in document[max(0, index - context_size) : index + 1]]
+            nearby = _with_context(document, index, context_size)
             if any(other in copied or surveyed.splits[other] != surveyed.splits[row.segment] for other in nearby):
                 surveyed.barred.add(row.segment)
+
+
+def _with_context(document: Sequence[Row], index: int, size: int) -> Iterator[SegmentId]:
+    """A segment and those before it, as far back as the context of any text of it reaches."""
+    yield document[index].segment
+    sentences = 0
+    for row in map(document.__getitem__, range(index - 1, -1, -1)):
+        if sentences == size:
+            break
+        yield row.segment
+        sentences += row.sentence
 
 
 def long_enough(line: str) -> bool:

@@ -17,7 +17,7 @@ from data_prep.wmt.testset import Part, TestSet, documents, year_of
 from pronmetric.errors import InputError
 from pronmetric.pronouns.languages import Language
 from pronmetric.schema import Document, Translation
-from pronmetric.text.context import SOURCE_CONTEXT, spoken
+from pronmetric.text.context import SOURCE_CONTEXT, nearest, spoken
 
 REFERENCE, OUTPUT, REVERSED = "reference", "output", "reversed"
 _FOLDER = re.compile(r"(?P<name>.+)\.(?P<source>[a-z]{2,3})-(?P<target>[a-z]{2,3})")
@@ -137,7 +137,7 @@ def _lines(
     language: Language,
     counts: Counter[tuple[str, ...]],
 ) -> Iterator[Translation]:
-    """The texts of a document that `take` wants and that have a pronoun, with the lines before them.
+    """The texts of a document that `take` wants and that have a pronoun, with the sentences before them.
 
     A line without text or source, and one that is not taken, ends the context of those after it.
     """
@@ -153,7 +153,6 @@ def _lines(
             before.clear()
             continue
         if language.find(text):
-            nearest = before[len(before) - min(context_size, len(before)) :]
             yield Translation(
                 id=f"{document.testset}.{document.lp}/{name}/{segment.seg}",
                 kind=kind,
@@ -161,9 +160,9 @@ def _lines(
                 language=source_language,
                 doc=document.doc,
                 text=text,
-                context=spoken(((line, who) for _, line, who in nearest), segment.speaker),
+                context=spoken(((line, who) for _, line, who in reversed(before)), segment.speaker, size=context_size),
                 source=source,
-                source_context=tuple(line for line, _, _ in before[-SOURCE_CONTEXT:]),
+                source_context=nearest((line for line, _, _ in reversed(before)), SOURCE_CONTEXT),
             )
         else:
             counts["dropped", "no pronoun"] += 1

@@ -50,7 +50,7 @@ from pronmetric.scoring.score import SPEAKERS, Counts, PronounScore, SegmentScor
 from pronmetric.signature import Signature
 from pronmetric.text import corpus as corpora
 from pronmetric.text.columns import check_records, values_of
-from pronmetric.text.context import CROSSED, RESPECTIVE, Text, text_of
+from pronmetric.text.context import CROSSED, RESPECTIVE, UNREAD_SOURCES, Text, text_of
 from pronmetric.text.corpus import Corpus
 from pronmetric.text.files.door import Reading
 from pronmetric.version import __version__
@@ -355,6 +355,7 @@ class PronounMetric:
             resegment=resegment,
             reading=Reading(format, text_key, systems, lambda: self.language.code),
         )
+        self._warn_of_unread_file(source)
         return self._score_corpus(corpus, context, source or translation, batch_size=batch_size, progress=progress)
 
     def corpus_score(
@@ -508,6 +509,7 @@ class PronounMetric:
             resegment=resegment,
             reading=Reading(format, text_key, systems, lambda: self.language.code),
         )
+        self._warn_of_unread_file(source)
         kind, seed = self._check_corpus(corpus, context, CROSSED, source or a), seed_of(seed)
         compared, counts = self._comparison(by, tie, sourced=corpus.has_source), Counts()
         decisions, rows = [], []
@@ -534,6 +536,15 @@ class PronounMetric:
         with tqdm(total=total, unit=" texts", disable=not progress) as bar:
             yield partial(self.stream, batch_size=batch_size, counts=counts, advance=bar.update)
 
+    def unread_sources(self, texts: Iterable[Text]) -> str | None:
+        """What a user should know of texts whose sources do not affect scores; None if they do or are ignored."""
+        return UNREAD_SOURCES if not self.description.no_source and any(text.unread for text in texts) else None
+
+    def _warn_of_unread_file(self, source: object) -> None:
+        """Warn of a file of sources that is not read; None: there is none."""
+        if source is not None and not (self.description.no_source or self.reads_source or self.source is not None):
+            warn(f"`source={source}`: {UNREAD_SOURCES}")
+
     def _check_gpus(self, gpus: object) -> None:
         """Refuse another number of GPUs than the metric runs on."""
         device = self.inference.device.type
@@ -545,7 +556,7 @@ class PronounMetric:
             )
 
     def _warn(self, texts: Sequence[Text] = ()) -> None:
-        """Warn of forms that the checkpoint does not score, and of texts with more context than is read."""
+        """Warn of forms that are not scored, of texts with too much context, and of sources that are not read."""
         if (said := unscored_note(self.config, self.name)) is not None:
             warn(said)
         if number := sum(text.left_out > 0 for text in texts):
@@ -553,6 +564,8 @@ class PronounMetric:
                 f"{number} of {len(texts)} texts have more sentences of context than the {self.context_limit} that the "
                 "model was trained on: the last ones are read"
             )
+        if (unread := self.unread_sources(texts)) is not None:
+            warn(unread)
 
     def _warn_of_sources(self, name: str, pairs: Iterable[tuple[str | None, str]]) -> None:
         """Warn, unless sources are ignored, of those of the file `name` that cannot be right."""

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from data_prep.people.edits import LONGEST
-from pronmetric.lab.human.mqm import OTHER_CATEGORIES, Error, Judgement
+from pronmetric.lab.human.mqm import OTHER_CATEGORIES, Error, Judgement, before
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.languages import Language
 from pronmetric.schema import JudgedGap, JudgedPronoun, JudgedText
@@ -18,7 +18,7 @@ MARKS = "marks"
 def judged_texts(
     judgements: Iterable[Judgement], *, testset: str, source: str, context_size: int, longest: int, language: Language
 ) -> Iterator[JudgedText]:
-    """One record for each translation, in the order of the file; the context is the system's own.
+    """One record for each translation, in the order of the file; the context is the system's own sentences.
 
     A rater marks a pronoun if a span of at most `longest` words overlaps it (errors of punctuation, spelling, locale
     and the source do not count). What a rater put into the text corrects or inserts a
@@ -27,10 +27,14 @@ def judged_texts(
     by_text: dict[tuple[str, str, int], list[Judgement]] = defaultdict(list)
     for one in judgements:
         by_text[one.system, one.doc, one.seg].append(one)
-    texts = {place: some[0].text for place, some in by_text.items()}
-    sources = {(doc, seg): some[0].source for (_, doc, seg), some in by_text.items()}
+    texts: dict[str, dict[tuple[str, int], str]] = defaultdict(dict)
     for (system, doc, seg), some in by_text.items():
-        text = texts[system, doc, seg]
+        texts[system][doc, seg] = some[0].text
+    sources = {(doc, seg): some[0].source for (_, doc, seg), some in by_text.items()}
+    contexts = {system: before(own, own, size=context_size) for system, own in texts.items()}
+    source_contexts = before(sources, sources, size=SOURCE_CONTEXT)
+    for (system, doc, seg), some in by_text.items():
+        text = texts[system][doc, seg]
         pronouns = language.find(text)
         marked: defaultdict[int, set[str]] = defaultdict(set)
         corrections: dict[int, str] = {}
@@ -50,8 +54,6 @@ def judged_texts(
                     corrections[touched[0].start] = put[0][1]
                 elif len(put) == 1 and not error.spans and error.weight:
                     gaps[put[0]].add(one.rater)
-        before = range(seg - max(context_size, SOURCE_CONTEXT), seg)
-        own = [texts[system, doc, n] for n in before if (system, doc, n) in texts]
         yield JudgedText(
             id=f"{testset}.{source}-{language.code}/{doc}/{seg}/{system}",
             kind=MARKS,
@@ -61,9 +63,9 @@ def judged_texts(
             system=system,
             raters=tuple(sorted({one.rater for one in some})),
             text=text,
-            context=tuple(own[len(own) - min(context_size, len(own)) :]),
+            context=contexts[system][doc, seg],
             source=sources[doc, seg],
-            source_context=tuple([sources[doc, n] for n in before if (doc, n) in sources][-SOURCE_CONTEXT:]),
+            source_context=source_contexts[doc, seg],
             pronouns=tuple(
                 JudgedPronoun(o.start, o.end, o.form, tuple(sorted(marked[o.start])), corrections.get(o.start))
                 for o in pronouns

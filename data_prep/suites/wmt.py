@@ -23,6 +23,7 @@ from pronmetric.errors import InputError
 from pronmetric.pronouns.languages import Language
 from pronmetric.schema import Document, Pair
 from pronmetric.text import strict_json
+from pronmetric.text.context import History
 
 TABLE = "entries"
 ALL, AGREEMENT, SOURCE = "none", "agreement", "source"
@@ -98,23 +99,27 @@ def build(
     context_size: int,
     seed: int,
     without_source: dict[str, int],
+    words: Counter[str] | None = None,
 ) -> Iterator[Found]:
     """The errors of test sets, each pair of reference and noisy reference of a source language once.
 
     The aligner is trained on each test set alone. `without_source` takes the number of errors without a source by
-    source language.
+    source language, `words` those of the lower-cased words of the references, split at blanks.
     """
     seen: set[tuple[str, str, str]] = set()
     for testset in testsets:
         documents = list(discovery.read(testset))
-        texts = _sources(documents)
+        if words is not None:
+            for text in (text for document in documents for each in document.segments for text in each.refs.values()):
+                words.update(text.lower().split())
+        texts = _sources(documents, context_size)
         judged = None if filters.reader is None else judge(sources(documents), filters.reader)
         for pair, noisy in _errors(documents, language, context_size, seed):
             key = (testset.source, noisy.better, noisy.worse)
             if key in seen:
                 continue
             seen.add(key)
-            found = _entry(pair, noisy, texts, context_size)
+            found = _entry(pair, noisy, texts)
             if found is None:
                 without_source[testset.source] = without_source.get(testset.source, 0) + 1
             elif filter_pair(noisy, filters.pairs) is None:
@@ -146,18 +151,18 @@ def _errors(
 _Sources = Mapping[tuple[str, str], Mapping[int, tuple[str | None, tuple[str, ...]]]]
 
 
-def _sources(documents: Sequence[Document]) -> _Sources:
-    """The source of each segment, with all previous sources of its document."""
+def _sources(documents: Sequence[Document], context_size: int) -> _Sources:
+    """The source of each segment, with the `context_size` source sentences before it in its document."""
     found: defaultdict[tuple[str, str], dict[int, tuple[str | None, tuple[str, ...]]]] = defaultdict(dict)
     for document in documents:
-        before: tuple[str, ...] = ()
+        history = History(size=context_size)
         for segment in document.segments:
-            found[document.doc, document.lp][segment.seg] = (segment.src, before)
-            before = (*before[-9:], *([segment.src] if segment.src else []))
+            before = history.before(segment.src or "")
+            found[document.doc, document.lp][segment.seg] = (segment.src, tuple(before))
     return found
 
 
-def _entry(pair: Pair, noisy: Pair, sources: _Sources, context_size: int) -> Entry | None:
+def _entry(pair: Pair, noisy: Pair, sources: _Sources) -> Entry | None:
     source, before = sources[pair.doc, pair.lp][pair.seg]
     if not source:
         return None
@@ -170,7 +175,7 @@ def _entry(pair: Pair, noisy: Pair, sources: _Sources, context_size: int) -> Ent
         seg=pair.seg,
         system=pair.system,
         reference_name=pair.ref,
-        source_context=before[len(before) - min(context_size, len(before)) :],
+        source_context=before,
         source=source,
         reference_context=pair.context,
         reference=pair.better,

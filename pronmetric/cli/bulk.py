@@ -133,6 +133,8 @@ def run_score(task: ScoreFlags) -> None:
     planned = run.prepare(folder, surveyed, signed, rows=task.files.shard_rows)
     first = rows.first_good(Reader(sources, form), planned.shards, CHECKED_LINES)
     opened.check_texts("the first rows", [row.text for row in first])
+    opened.note_unread_source(None)
+    opened.note_unread_sources("the first rows", [row.text for row in first])
     gpus = math.ceil(task.workers.gpus_per_worker or 0)
     worker = _worker_model(model, gpus)
     scoring = Scoring(worker, context, model.batch_size, str(signed), with_source, evidence, gaps, limit)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain, islice
 from typing import TypeVar
 
 from pronmetric.alignment.checks import check_corpus, check_records
+from pronmetric.alignment.parallel import SAMPLE
 from pronmetric.checkpoint.config import context_limit
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.output import Notes
@@ -159,7 +161,11 @@ class RecordsRun(ScoringRun):
         limit = context_limit(self.checkpoint.config)
         records, self.total = read_records(name, with_source=with_source, context_size=limit)
         given = {"strict": texts.strict, "sources": not model.no_source}
-        self._records = check_records(records, self.total, name, self.language, self.note, **given)
+        checked = check_records(records, self.total, name, self.language, self.note, **given)
+        first = list(islice(checked, SAMPLE))
+        self.note_unread_source(None)
+        self.note_unread_sources(name, [record.text for record in first])
+        self._records = chain(first, checked)
         self.kind = self.choose_context(texts.context, GIVEN)
         self.note.detail("context: none" if self.kind == NONE else "context: that of each record")
 

@@ -339,6 +339,7 @@ def _score_pairs(
     """The model's numbers that decide (--by)."""
     dataset = task.texts.dataset
     run.check_texts(dataset or task.pairs or "", texts, sources=texts[::2])
+    run.note_unread_sources(dataset or task.pairs or "", texts)
     with run.progress(len(texts)):
         values = [segment.value(by) for segment in run.stream(texts)]
     by_id = {pair.id: (a, b) for pair, a, b in zip(pairs, values[::2], values[1::2], strict=True)}
@@ -437,6 +438,7 @@ def _score_pronouns(
         )
     texts = labelled.texts(pronouns, context, seed=task.seed)
     run.check_texts(file, texts)
+    run.note_unread_sources(file, texts)
     with run.progress(len(texts)):
         scored = zip(run.stream(texts), pronouns, strict=True)
         values = [labelled.score_of(pronoun, segment) for segment, pronoun in scored]

@@ -18,7 +18,7 @@ from pronmetric.cli.output import Notes
 from pronmetric.pronouns.known_words import check_texts
 from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.score import Counts
-from pronmetric.text.context import NONE, Text
+from pronmetric.text.context import NONE, UNREAD_SOURCES, Text
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -142,6 +142,14 @@ class ScoringRun:
         else:
             tell = self.note.detail if model.no_source else self.note
             tell(f"-s: reports show the source; it does not affect scores{why}")
+
+    def note_unread_sources(self, name: str, texts: Iterable[Text]) -> None:
+        """Note that the sources of the texts in the file `name` do not affect scores, unless they do or are ignored."""
+        model = self._model
+        if model.no_source or model.source_lang is not None or self.checkpoint.reads_source:
+            return
+        if any(text.unread or text.source is not None for text in texts):
+            self.note(f"{name}: {UNREAD_SOURCES}")
 
     @contextmanager
     def progress(self, total: int | None, *, label: str = "score", unit: str = "texts") -> Iterator[Self]:

@@ -79,6 +79,7 @@ def run(task: ServeFlags) -> None:
     with connections.listen(task.listen.host, task.listen.port) as opened:
         run = ScoringRun(task.model, task.out)
         metric, context = run.metric, run.choose_context(None, GIVEN)
+        run.note_unread_source(None)
         service = Service(metric, context=context, batch_size=task.model.batch_size)
         allows = names_of_host(task.listen.host, task.allow_host or ())
         app = make_app(service, rate=task.rate, frame=task.frame, allows=allows)

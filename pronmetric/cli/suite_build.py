@@ -41,7 +41,8 @@ WMT = """Build the pronoun test suite of the paper (section 3.2) from WMT test s
 system the source with its previous sentences, the reference with its context, the system's output, and the reference
 with the system's pronoun. A reference with the same wrong pronoun counts once for a source language. The table counts
 distinct source sentences with their context, as the paper's Table 2, after each filter. Errors without a source are
-left out, counted."""
+left out, counted. A manifest beside --to_jsonl has what judges without context reach on the set
+(`suite score dip`)."""
 WMT_EPILOG = """examples:
   pronmetric suite build wmt --wmt-dir wmt --to_jsonl suite.jsonl --to_sqlite suite.db
   pronmetric suite build wmt --wmt-dir wmt --source drop --reader base --to_jsonl suite.jsonl
@@ -71,6 +72,7 @@ class WmtFlags(Flags):
     )
     context: int = flag(type=whole(0), default=2, metavar="N", help="previous sentences (default: 2)")
     seed: int = flag(type=whole(0), default=1, metavar="N", help="of the aligner's sample (default: 1)")
+    by_blind: BlindFlags = part(BlindFlags, "without context")
     to_jsonl: str | None = flag(metavar="FILE", help="write a JSON object an entry")
     to_sqlite: str | None = flag(metavar="FILE", help="write a database")
     to_json: str | None = flag(metavar="FILE", help="write the counts")
@@ -80,6 +82,8 @@ class WmtFlags(Flags):
         """Refuse a filter without its reader, and a reader without its filter."""
         if (self.source == "drop") != (self.reader is not None):
             raise UsageError("--source drop and --reader go together")
+        if self.by_blind.blind_model is not None and self.to_jsonl is None:
+            raise UsageError("--blind-model judges what --to_jsonl writes: give both")
 
     @property
     def settings(self) -> dict[str, object]:
@@ -89,7 +93,8 @@ class WmtFlags(Flags):
 
 def run_wmt(task: WmtFlags) -> None:
     """Build the suite."""
-    targets.check([task.to_jsonl, task.to_sqlite, task.to_json], read=[*task.wmt_dir, task.agreement])
+    manifest = None if task.to_jsonl is None else str(suite_manifest.path_of(task.to_jsonl))
+    targets.check([task.to_jsonl, manifest, task.to_sqlite, task.to_json], read=[*task.wmt_dir, task.agreement])
     chosen = language(task.target)
     keep = agreement_filter(task.agreement, min_agreement=task.min_agreement, language=chosen)
     if task.reader is not None and chosen.code != ENGLISH.code:
@@ -98,12 +103,18 @@ def run_wmt(task: WmtFlags) -> None:
     testsets = discovery.discover(task.wmt_dir, pairs=task.pairs, exclude=(), target=chosen.code).told(note)
     reader = None if task.reader is None else _load_source_reader(task.reader)
     note.begin()
-    missing: dict[str, int] = {}
+    missing, words = dict[str, int](), Words()
     filters = suite_entries.Filters(keep, reader)
     with output.bar(task.quiet, testsets, total=len(testsets), label="build", unit="test sets") as shown:
         errors = list(
             suite_entries.build(
-                shown, chosen, filters=filters, context_size=task.context, seed=task.seed, without_source=missing
+                shown,
+                chosen,
+                filters=filters,
+                context_size=task.context,
+                seed=task.seed,
+                without_source=missing,
+                words=words,
             )
         )
     figures = suite_entries.counts(errors, missing)
@@ -120,6 +131,22 @@ def run_wmt(task: WmtFlags) -> None:
         for one in figures
     ]
     print(table(header, rows, left=(0, 1)))
+    if task.to_jsonl is None:
+        return
+    if not entries:
+        note(f"{task.to_jsonl}: no error is left, so that no judge without context is asked and there is no manifest")
+        return
+    suite_manifest.write(
+        task.to_jsonl,
+        "dip",
+        words=words,
+        language=chosen.code,
+        blind=task.by_blind,
+        inputs=[*(str(path) for testset in testsets for path in testset.paths), task.agreement],
+        settings={"kind": "wmt", "pairs": task.pairs, "min_agreement": task.min_agreement, **task.settings},
+        counts={f"errors from {one.language}, filter {one.filter}": one.entries for one in figures},
+        note=note,
+    )
 
 
 def _load_source_reader(name: str) -> Reader:

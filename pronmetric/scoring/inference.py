@@ -228,7 +228,7 @@ class Inference:
                 del known[key]
 
         counted_language = None if self.source is None else self.source.language
-        for number, (context, text, source, speaker, left_out) in enumerate(texts):
+        for number, (context, text, source, speaker, left_out, _) in enumerate(texts):
             check_segment(text, file="text", line=number + 1)
             words = self.language.words(text)
             found = tuple(p for p in self.language.find(text, words) if p.form in self.forms)

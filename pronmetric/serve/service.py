@@ -195,7 +195,7 @@ class Service:
         return {"records": list(records), "signature": str(self._signature(counts))}
 
     def _notes(self, *sides: Sequence[Record]) -> dict[str, list[str]]:
-        """What looks wrong: texts in another language, sources that count, records that are no translation."""
+        """What looks wrong: texts in another language, sources that are not read or cannot be right, records that are no translation."""
         own = self.metric.language
         found = [
             f"{said}; {own.code} is what this server scores: for another language, start it with the model and the "
@@ -204,6 +204,8 @@ class Service:
             if (said := doubt((one.text.text for one in records), own)) is not None
         ]
         found += [said for records in sides for said in doubts(pairs_of(_texts(records)), own)]
+        unread = self.metric.unread_sources(one.text for one in chain.from_iterable(sides))
+        found += [] if unread is None else [unread]
         for one in chain.from_iterable(sides):
             sources = () if one.text.source is None else (one.text.source.text,)
             if (why := kind_of(one.text.text, sources)) is not None:

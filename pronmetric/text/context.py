@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ UNNAMED_CONTEXT_SIZE = 2
 SOURCE_CONTEXT = 5  # number of previous source sentences that are used
 _NO_WORDS = re.compile(r"<[^<>]*>|&#?\w+;")  # tags, marks such as <range>, entities
 _BREAKS = {"\t": "a tab", "\n": "a line break", "\r": "a line break"}
+UNREAD_SOURCES = "texts have a source, which does not affect scores: the model reads no sources"
 # The kinds of context of a text.
 COMMON, RESPECTIVE, NONE, CROSSED, GIVEN = "common", "respective", "none", "crossed", "given"
 
@@ -37,7 +39,7 @@ class Text(NamedTuple):
 
     speaker: who says it, "" if that is unknown; the context then has the names of its speakers, this one's at its end
     (`introduce`). None: speakers are not given. left_out: sentences of its given context before those in `context`,
-    more than the model was trained on.
+    more than the model was trained on. unread: whether a source is given with it that is not read.
     """
 
     context: str
@@ -45,6 +47,7 @@ class Text(NamedTuple):
     source: Source | None = None
     speaker: str | None = None
     left_out: int = 0
+    unread: bool = False
 
     def without_context(self) -> Text:
         """The text alone, without what names speakers."""
@@ -92,16 +95,27 @@ def introduce(context: str, speaker: str | None) -> str:
     return join((context, f"{speaker}:")) if speaker else context
 
 
-def spoken(lines: Iterable[tuple[str, str | None]], speaker: str | None) -> tuple[str, ...]:
-    """The lines before a text, each with its speaker, as sentences of a context; `speaker` is that of the text.
+def nearest(lines: Iterable[str], size: int) -> tuple[str, ...]:
+    """The `size` sentences before a text, oldest first, of the lines before it from the nearest to the first one.
 
-    Lines that are no sentences are left out. The name of who speaks next ends the last sentence, or is the only one.
+    Lines that are no sentences take no place.
 
-    >>> spoken([("Did you call?", "Ann"), ("Yes.", "")], "Ann"), spoken([], "Bob"), spoken([("Hi.", None)], None)
-    (('Ann: Did you call?', 'Yes. Ann:'), ('Bob:',), ('Hi.',))
+    >>> nearest(["D.", "", "C.", "B."], 2), nearest([], 2)
+    (('C.', 'D.'), ())
     """
-    sentences = [attribute(line, who) for line, who in lines if is_sentence(line)]
-    last = introduce(sentences.pop() if sentences else "", speaker)
+    return tuple(islice(filter(is_sentence, lines), size))[::-1]
+
+
+def spoken(lines: Iterable[tuple[str, str | None]], speaker: str | None, *, size: int) -> tuple[str, ...]:
+    """The `size` sentences before a text as `nearest` finds them, each with its speaker; `speaker` is that of the text.
+
+    The name of who speaks next ends the last sentence, or is the only one.
+
+    >>> spoken([("Yes.", ""), ("Did you call?", "Ann")], "Ann", size=2), spoken([], "Bob", size=2)
+    (('Ann: Did you call?', 'Yes. Ann:'), ('Bob:',))
+    """
+    *sentences, last = nearest((attribute(line, who) for line, who in lines if is_sentence(line)), size) or ("",)
+    last = introduce(last, speaker)
     return (*sentences, last) if last else ()
 
 
@@ -130,8 +144,8 @@ def text_of(
     `context` may be missing, null or empty: the text then has no context. "speaker", who says the text, and
     "context_speakers", a list with the speaker of each sentence of "context", are optional; null and "" are unknown
     speakers. `with_source`: the record must have "source" too; "source_context", a list like "context", is optional.
-    None: it may have one, which may be null. context_size: so many sentences of the context are used, the last ones;
-    None: all.
+    None: it may have one, which may be null. False: one that it has is not read (`Text.unread`). context_size: so many
+    sentences of the context are used, the last ones; None: all.
 
     Raises:
         InputError: with `file` and `line`, where the record is no mapping, a key is missing, a value has
@@ -146,7 +160,9 @@ def text_of(
         if "source" not in entry.record:
             entry.fail('the key "source" is missing; it is required with a source language')
         entry.text("source")  # not null
-    return Text(context, text, None if with_source is False else source_of(entry), speaker, left_out)
+    source = None if with_source is False else source_of(entry)
+    unread = with_source is False and any(entry.get(key) for key in ("source", "source_context"))
+    return Text(context, text, source, speaker, left_out, unread)
 
 
 def _spoken(entry: Entry, size: int | None) -> tuple[str, str | None, int]:

@@ -77,6 +77,7 @@ def same(found: dict[str, Any], expected: SegmentScore) -> None:
     assert numbers == pytest.approx([expected.score, *(p.score for p in expected.pronouns)], abs=2e-5)
 
 
+@pytest.mark.filterwarnings("ignore:.*does not affect scores")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_numbers_are_those_of_the_plain_text(name: str, call: Call, metric: PronounMetric) -> None:
     lines, second = NAMES[name]

@@ -42,6 +42,7 @@ def metric(tiny_checkpoint: Checkpoints) -> PronounMetric:
     return PronounMetric.from_pretrained(tiny_checkpoint(), gpus=0, source_lang="de")
 
 
+@pytest.mark.filterwarnings("ignore:.*does not affect scores")
 @pytest.mark.parametrize("reader", [False, True])
 def test_scores_preference_and_signature_are_those_without_it(
     reader: bool, tiny_checkpoint: Checkpoints, with_reader: Path

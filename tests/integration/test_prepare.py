@@ -133,6 +133,7 @@ def test_the_manifest_counts_everything(prepared: Path) -> None:
     assert passages["kept"].keys() == passages["pieces"].keys() >= {"wmt"}
     assert found["inputs"]["english"].keys() == {"home/letters.txt"}
     assert "out" not in found["config"] and found["config"]["context_size"] == 2
+    assert found["config"]["context_unit"] == "sentences"
     for counts in found["counts"]["testsets"].values():
         compared = counts["compared"]
         assert compared["outputs"] == sum(compared.get(n, 0) for n in ("identical", "no pronoun", "aligned"))

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
+import pytest
+
 from data_prep.pairs import system_pairs
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Alignment, Document, Pair, Segment
@@ -82,7 +84,7 @@ def test_context_is_of_the_document_and_as_long_as_asked() -> None:
     assert pairs["set.de-en/A/N/11"].context == ()
     assert pairs["set.de-en/A/S/13"].context == ("She sold it.", "It was red.")
     assert pairs["set.de-en/A/N/14"].context == ("It was red.", "Ann saw him.")
-    assert pairs["set.de-en/A/N/14"].system_context == ("They was red.",), "its output 13 is empty"
+    assert pairs["set.de-en/A/N/14"].system_context == ("He sold it.", "They was red."), "output 13 is empty"
     assert all(pair.context == () for pair in run(size=0)[0])
     longer = {pair.id: pair for pair in run(size=3)[0]}
     assert longer["set.de-en/A/N/14"].context == ("She sold it.", "It was red.", "Ann saw him.")
@@ -95,6 +97,15 @@ def test_another_document_is_no_context() -> None:
     pairs = list(system_pairs([first, rest], straight, forms=FORMS, context_size=2, counts=Counter()))
     assert [pair.id for pair in pairs] == [pair.id for pair in run()[0]]
     assert all(pair.context == () for pair in pairs if pair.seg == 14)
+
+
+@pytest.mark.parametrize("line", ["", "<range>", "12", "***"])
+def test_lines_that_are_no_sentences_take_no_place_in_a_context(line: str) -> None:
+    first, second, third, last = DOCUMENT.segments
+    between = Segment(20, "", {"A": line, "B": line}, {"N": line, "S": line})
+    pairs, _ = run(dataclasses.replace(DOCUMENT, segments=(first, second, between, between, third, last)))
+    expected = {pair.id: (pair.context, pair.system_context) for pair in run()[0]}
+    assert {pair.id: (pair.context, pair.system_context) for pair in pairs} == expected
 
 
 def test_contexts_have_the_names_of_speakers() -> None:

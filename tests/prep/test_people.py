@@ -115,6 +115,14 @@ def test_an_error_without_a_place_is_none() -> None:
     assert mqm.carry(Error("Grammar", "major", ()), "Ann left.", "Ann went.") is None
 
 
+def test_contexts_are_sentences() -> None:
+    """Segments without a word, and those that the file lacks, take no place."""
+    texts = {1: "Ann came.", 2: "She sat.", 3: "<range>", 4: "12", 5: "", 8: "She left."}
+    judged = [Judgement("s", "d", seg, "r", text, (), text) for seg, text in reversed(texts.items())]
+    last, *_ = judged_texts(judged, testset="t", source="zh", context_size=2, longest=2, language=ENGLISH)
+    assert (last.text, last.context, last.source_context) == ("She left.", *[("Ann came.", "She sat.")] * 2)
+
+
 def test_raters_who_marked_each_pronoun_and_missed_one() -> None:
     before = Judgement("s", "d", 1, "r1", "Ann came.", (), "安来了。")
     one = Judgement("s", "d", 2, "r1", "She gave it to him.", (Error("Grammar", "major", ((0, 3),)),), SOURCE)

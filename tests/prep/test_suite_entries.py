@@ -70,6 +70,20 @@ def test_entries_have_source_and_reference_contexts_once(wmt: Path) -> None:
     assert missing == {"cs": 2}
 
 
+def test_contexts_of_sources_are_sentences(wmt: Path) -> None:
+    """As many as asked for; lines without a word take no place."""
+    early, breaks = [f"Satz {k}." for k in "abcdefghijk"], ["<range>", "12"]
+    for name, lines in (("src.de", SOURCE), ("ref.A.en", REFERENCE), ("hyp.S.en", OUTPUT), ("hyp.T.en", OUTPUT)):
+        content = [*early, *lines[:2], *breaks, *lines[2:]]
+        (wmt / f"demo2031.de-en.{name}").write_text("".join(f"{line}\n" for line in content), encoding="utf-8")
+    filters = suite_entries.Filters(agreement_filter("grammar", min_agreement=0.8))
+    testsets = [one for one in in_folder(wmt) if one.source == "de"]
+    found = suite_entries.build(testsets, ENGLISH, filters=filters, context_size=12, seed=1, without_source={})
+    entry = next(found).entry
+    assert entry.source_context == (*early[1:], *SOURCE[:2])
+    assert entry.reference_context == (*early[1:], *REFERENCE[:2])
+
+
 def test_counts_are_those_of_the_papers_table(wmt: Path) -> None:
     missing: dict[str, int] = {}
     found = build(in_folder(wmt), missing)
@@ -131,7 +145,7 @@ def test_the_languages_of_that_test_are_all_that_are_there(shared: Path) -> None
 def test_the_command_writes_both_files(wmt: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     jsonl, database = tmp_path / "s.jsonl", tmp_path / "s.db"
     flags = ["--wmt-dir", str(wmt), "--to_jsonl", str(jsonl), "--to_sqlite", str(database), "--quiet"]
-    flags += ["--to_json", str(tmp_path / "s.json")]
+    flags += ["--to_json", str(tmp_path / "s.json"), "--blind-model", "none"]
     assert suite_build.GROUP.main(["wmt", *flags]) == 0
     lines = [json.loads(line) for line in jsonl.read_text(encoding="utf-8").splitlines()]
     assert lines[0]["source_context"] == SOURCE[:2]
@@ -143,6 +157,35 @@ def test_the_command_writes_both_files(wmt: Path, tmp_path: Path, capsys: pytest
     assert "source contexts" in capsys.readouterr().out
     written = json.loads((tmp_path / "s.json").read_text())
     assert written["counts"][-1]["contexts"] == 2 and written["settings"]["source"] == "none"
+
+
+def test_judges_without_context_are_in_the_manifest(
+    wmt: Path, tmp_path: Path, tiny_checkpoint: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    jsonl = tmp_path / "s.jsonl"
+    flags = ["wmt", "--wmt-dir", str(wmt), "--to_jsonl", str(jsonl), "--quiet", "--blind-model"]
+    assert suite_build.GROUP.main([*flags, str(tiny_checkpoint())]) == 0
+    manifest = json.loads((tmp_path / "s.manifest.json").read_text(encoding="utf-8"))
+    frequency, model = manifest["without context"]
+    # "he" and "him" are in no reference; "it" is in one beside that of each item.
+    assert (frequency["judge"], frequency["accuracy"], frequency["chance"]) == ("frequency of the words", 1.0, 0.5)
+    assert model["judge"].startswith(Path(tiny_checkpoint()).name) and (model["items"], model["chance"]) == (2, 0.5)
+    assert manifest["counts"]["errors from de, filter none"] == 2
+    assert sorted(Path(name).name for name in manifest["inputs"]) == sorted(path.name for path in wmt.iterdir())
+    with pytest.raises(SystemExit):
+        suite_build.GROUP.main(
+            ["wmt", "--wmt-dir", str(wmt), "--to_json", str(tmp_path / "s.json"), *flags[-1:], "none"]
+        )
+    assert "--blind-model judges what --to_jsonl writes" in capsys.readouterr().err
+
+
+def test_a_set_without_errors_has_no_manifest(wmt: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("S", "T"):
+        (wmt / f"demo2031.de-en.hyp.{name}.en").write_text("".join(f"{line}\n" for line in REFERENCE), encoding="utf-8")
+    jsonl = tmp_path / "s.jsonl"
+    assert suite_build.GROUP.main(["wmt", "--wmt-dir", str(wmt), "--pairs", "de-en", "--to_jsonl", str(jsonl)]) == 0
+    assert "no error is left" in capsys.readouterr().err
+    assert jsonl.read_text() == "" and not (tmp_path / "s.manifest.json").exists()
 
 
 def test_the_source_filter_is_for_english_targets(wmt: Path) -> None:

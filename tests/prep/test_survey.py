@@ -65,6 +65,14 @@ def test_copies_are_barred_with_those_that_have_them_as_context(look: Callable[.
     ]
 
 
+def test_a_context_reaches_over_lines_that_are_no_sentences(look: Callable[..., Survey]) -> None:
+    train = rows("Ada", 4)
+    train[0] = (train[0][0], FERRY)  # a reference of test; the context of the third segment
+    train[1] = ("<range>", "<range>")
+    found = look({"21.de-en": train, "22.de-en": [("Ben", FERRY)], "23.de-en": rows("Cleo")})
+    assert found.barred == {SegmentId("newstest2021", "de-en", seg) for seg in (1, 2, 3)}
+
+
 def test_development_lines_are_held_out_but_not_the_shortest(look: Callable[..., Survey]) -> None:
     train = [*rows("Ada", 2), ("x", FERRY), ("y", "Yes, of course!")]
     found = look({"21.de-en": train, "23.de-en": rows("Cleo")}, [FERRY, "Yes, of course."])

@@ -57,6 +57,18 @@ def test_contexts_have_the_names_of_speakers(parallel: Path) -> None:
     assert contexts == [((first,), 1), ((first, second), 2), (("Ada:",), 0)]
 
 
+def test_lines_that_are_no_sentences_take_no_place_in_a_context(tmp_path: Path) -> None:
+    breaks = ["<range>", "12", "***"]
+    _write(
+        tmp_path / "parallel" / "wmt31.de-en",
+        ref_en=[*ORIGINAL[:2], *breaks, ORIGINAL[2]],
+        src_de=[*TRANSLATION[:2], *breaks, TRANSLATION[2]],
+    )
+    (testset,) = translations.parallel_sets([str(tmp_path / "parallel")], target="en")
+    *_, last = translations.of_reversed([testset], Survey(), context_size=2, language=ENGLISH, counts=Counter())
+    assert (last.text, last.context, last.source_context) == (ORIGINAL[2], tuple(ORIGINAL[:2]), tuple(TRANSLATION[:2]))
+
+
 def test_of_another_target_the_translation_is_the_text(parallel: Path, tmp_path: Path) -> None:
     (testset,) = translations.parallel_sets([str(parallel)], target="de")
     assert (testset.id, testset.source, testset.target) == ("wmt31.en-de", "en", "de")

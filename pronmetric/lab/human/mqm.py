@@ -31,7 +31,7 @@ from pronmetric.eval.decision import TIE, A, B
 from pronmetric.lab.human.judged_pairs import JudgedPair
 from pronmetric.lab.human.wmt_scores import is_human
 from pronmetric.pronouns.finder import Occurrence, find
-from pronmetric.text.context import CONTEXT_SIZE, SOURCE_CONTEXT, Source, source_record
+from pronmetric.text.context import CONTEXT_SIZE, SOURCE_CONTEXT, History, Source, source_record
 from pronmetric.text.lines import read_lines
 from pronmetric.text.words import words
 
@@ -380,9 +380,9 @@ def counts(judgements: Sequence[Judgement], *, longest: int = LONGEST) -> dict[s
 def contexts(
     judgements: Iterable[Judgement], *, reference: str | None = REFERENCE
 ) -> dict[tuple[str, int], tuple[str, ...]]:
-    """The context of each segment (doc, number): up to two preceding segments in the text of the system `reference`.
+    """The context of each segment (doc, number): up to two sentences before it in the text of the system `reference`.
 
-    None gives no context.
+    Segments that are no sentences, and those that the file lacks, take no place. None gives no context.
 
     Raises:
         PronmetricError: the file has no such system.
@@ -395,27 +395,26 @@ def contexts(
             "`reference=`"
         )
     text = {(one.doc, one.seg): one.text for one in judgements if one.system == reference}
-    return {
-        (one.doc, one.seg): tuple(
-            text[one.doc, seg] for seg in range(one.seg - CONTEXT_SIZE, one.seg) if (one.doc, seg) in text
-        )
-        for one in judgements
-    }
+    return before(text, ((one.doc, one.seg) for one in judgements), size=CONTEXT_SIZE)
+
+
+def before(
+    text: Mapping[tuple[str, int], str], places: Iterable[tuple[str, int]], *, size: int
+) -> dict[tuple[str, int], tuple[str, ...]]:
+    """For each segment (doc, number) the `size` sentences before it in its document."""
+    history = History(size=size)
+    return {place: tuple(history.before(text.get(place, ""), place[0])) for place in sorted(set(places))}
 
 
 def sources(judgements: Iterable[Judgement]) -> dict[tuple[str, int], Source]:
-    """The source of each segment (doc, number) that has one, with the preceding segments' sources."""
+    """The source of each segment (doc, number) that has one, with the sources before it, chosen as in `contexts`."""
     written: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
     for one in judgements:
         if one.source:
             written[one.doc, one.seg][one.source] += 1
     text = {place: _usual(own) for place, own in written.items()}
-    return {
-        (doc, seg): Source(
-            source, tuple(text[doc, before] for before in range(seg - SOURCE_CONTEXT, seg) if (doc, before) in text)
-        )
-        for (doc, seg), source in text.items()
-    }
+    context = before(text, text, size=SOURCE_CONTEXT)
+    return {place: Source(source, context[place]) for place, source in text.items()}
 
 
 def pairs(

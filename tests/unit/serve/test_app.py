@@ -21,7 +21,7 @@ from pronmetric.serve.app import make_app
 from pronmetric.serve.batches import Batches, Busy
 from pronmetric.serve.requests import names_of_host
 from pronmetric.serve.service import Service
-from pronmetric.text.context import GIVEN, NONE
+from pronmetric.text.context import GIVEN, NONE, UNREAD_SOURCES
 from tests.tools.served import connect
 
 RECORD = {"id": 1, "text": "She locked its doors.", "context": ["Maria ran the library."]}
@@ -341,6 +341,7 @@ def test_a_source_language_alone_counts_missing_pronouns(tiny_checkpoint: Callab
     body = {"records": [{**RECORD, "source": "Er schloss ihre Türen."}]}
     before, after = (client.post("/score", json=body).json() for client in (plain, counting))
     (record,) = after["records"]
+    assert before.pop("notes") == [UNREAD_SOURCES] and after.pop("notes") == []
     assert (record.pop("missing"), record.pop("surplus")) == ([], []) and before == after
     assert facts(counting)["sources"] and not facts(counting)["sourcesAffectScores"]
     assert not facts(plain)["sources"]

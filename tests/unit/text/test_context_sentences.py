@@ -33,7 +33,7 @@ def test_names_of_speakers_stay_with_their_sentences() -> None:
     history, said = History(), [("Hi.", "Ann"), ("12", "Bob"), ("Yes.", "Bob"), ("Good.", "Ann")]
     found = [history.context(line, None, speaker) for line, speaker in said]
     assert found == ["Ann:", "Ann: Hi. Bob:", "Ann: Hi. Bob:", "Ann: Hi. Bob: Yes. Ann:"]
-    assert spoken([("Hi.", "Ann"), ("12", "Bob")], "Ann") == ("Ann: Hi. Ann:",)
+    assert spoken([("12", "Bob"), ("Hi.", "Ann")], "Ann", size=1) == ("Ann: Hi. Ann:",)
 
 
 def test_records_of_lines_hold_their_sentences_one_by_one() -> None:

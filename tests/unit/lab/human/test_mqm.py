@@ -102,6 +102,13 @@ def test_context_is_the_references(judgements: list[Judgement]) -> None:
         mqm.contexts(judgements, reference="refA")
 
 
+def test_contexts_are_sentences() -> None:
+    """Segments without a word, and those that the file lacks, take no place."""
+    texts = {1: "Ann came.", 2: "She sat.", 3: "<range>", 4: "12", 5: " ", 8: "She left."}
+    judged = [Judgement("ref", "d", seg, "r", text, (), text) for seg, text in texts.items()]
+    assert mqm.contexts(judged)["d", 8] == mqm.sources(judged)["d", 8].before == ("Ann came.", "She sat.")
+
+
 def test_pairs_and_votes(judgements: list[Judgement]) -> None:
     tally: Counter[str] = Counter()
     found = {frozenset(p.id.split(":")[2:]): p for p in mqm.pairs(judgements, mqm.contexts(judgements), tally=tally)}
