@@ -195,7 +195,7 @@ class Service:
         return {"records": list(records), "signature": str(self._signature(counts))}
 
     def _notes(self, *sides: Sequence[Record]) -> dict[str, list[str]]:
-        """What looks wrong: texts in another language, sources that are not read or cannot be right, records that are no translation."""
+        """What looks wrong: another language, sources not read or that cannot be right, what is no translation."""
         own = self.metric.language
         found = [
             f"{said}; {own.code} is what this server scores: for another language, start it with the model and the "
