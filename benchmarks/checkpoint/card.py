@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks import pages
 from benchmarks.checkpoint.card_figures import measured
 from pronmetric.checkpoint.locate import CARD
-from pronmetric.training.card.checkpoint import Making, write
+from pronmetric.training.card.checkpoint import Provenance, write
 
 
 def main() -> None:
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--machine", required=True, help="what it was trained on")
     parser.add_argument("--date", default=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"))
     options = parser.parse_args()
-    making = Making(options.machine, options.date)
+    making = Provenance(options.machine, options.date)
     reports = [json.loads(path.read_text(encoding="utf-8")) for path in options.reports]
     figures = measured(reports, weights=pages.weights_hash(options.model))
     write(options.model, data=options.data, measured=figures, making=making)

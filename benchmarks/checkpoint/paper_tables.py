@@ -22,13 +22,13 @@ PAGE = pages.PUBLISHED / "paper-tables.md"
 Figures = Mapping[str, Any]
 
 
-def tables(found: paper.Found) -> list[Table]:
+def tables(found: paper.PaperFiles) -> list[Table]:
     """Table 4 in both measures, and the paper's findings in these cells."""
     grid = [paper.table4(found.cells, measure) for measure in paper.MEASURES]
     return [*grid, paper.findings(found.cells, found.sources)]
 
 
-def page(found: paper.Found, people: Figures, *, command: str, date: str, minutes: float, how: str) -> str:
+def page(found: paper.PaperFiles, people: Figures, *, command: str, date: str, minutes: float, how: str) -> str:
     """The page as Markdown; people: a report of `benchmarks.checkpoint.people`."""
     figures = people["figures"]
     french, german = paper.STUDY["french"], paper.STUDY["german"]

@@ -23,14 +23,14 @@ PRONOUNS: Mapping[str, Mapping[str, str]] = {
 _SLOT = re.compile(r"\{(\w)\}|\[([^|\]]*)\|([^\]]*)\]")
 
 
-class Filled(NamedTuple):
+class FilledFrame(NamedTuple):
     """A filled frame; `spans` are those of its pronouns, in order."""
 
     text: str
     spans: tuple[tuple[int, int], ...]
 
 
-def fill(frame: str, words: Mapping[str, str], sets: Sequence[str]) -> Filled:
+def fill(frame: str, words: Mapping[str, str], sets: Sequence[str]) -> FilledFrame:
     """The sentence of a frame: `words` by slot, and the set of each pronoun, in order.
 
     A verb agrees with the last pronoun before it.
@@ -59,7 +59,7 @@ def fill(frame: str, words: Mapping[str, str], sets: Sequence[str]) -> Filled:
         last = match.end()
     text = "".join([*pieces, frame[last:]])
     first = next(at for at, letter in enumerate(text) if letter.isalpha())
-    return Filled(text[:first] + text[first].upper() + text[first + 1 :], tuple(spans))
+    return FilledFrame(text[:first] + text[first].upper() + text[first + 1 :], tuple(spans))
 
 
 def pronouns(frame: str) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from data_prep.fidelity.frames import PRONOUNS, Filled, Tables, fill, pronouns, tables
+from data_prep.fidelity.frames import PRONOUNS, FilledFrame, Tables, fill, pronouns, tables
 from pronmetric.schema import FIDELITY, TIE, Mismatch, Pair
 
 SOURCE = "frames"
@@ -108,7 +108,7 @@ class Writer:
 
     def _written(
         self,
-        before: Sequence[Filled],
+        before: Sequence[FilledFrame],
         chosen: Sequence[str],
         own: Referent,
         other: Referent,
@@ -126,7 +126,7 @@ class Writer:
         """
         at = len(before) - within
         shared = [sentence.text for sentence in before[at:]]
-        texts: list[list[Filled]] = []
+        texts: list[list[FilledFrame]] = []
         times = [self._one(self._tables.times) for _ in chosen]
         for new in (own.pronouns, wrong):
             done = 0
@@ -241,7 +241,7 @@ class Writer:
         noun = self._one(self._tables.things[number])
         return Referent(f"the {noun}", f"the {noun}", "they" if number == "plural" else "it", thing=True)
 
-    def _introduce(self, who: Referent) -> list[Filled]:
+    def _introduce(self, who: Referent) -> list[FilledFrame]:
         """Sentences after which the pronouns of `who` are known."""
         if who.thing:
             return [self._frame("thing", who, first=True)]
@@ -255,7 +255,7 @@ class Writer:
             return [self._frame("explicit" if plain else "explicit they", who, first=True)]
         return [self._frame("neutral", who, first=True), self._continue(who)]
 
-    def _about(self, who: Referent, number: int) -> list[Filled]:
+    def _about(self, who: Referent, number: int) -> list[FilledFrame]:
         """That many sentences about the other one, the first of which has a pronoun of it."""
         found = [self._frame("thing" if who.thing else "person", who, first=True)] if number else []
         while len(found) < number:
@@ -268,10 +268,10 @@ class Writer:
                 found.append(self._frame("thing" if who.thing else "person", who))
         return found
 
-    def _continue(self, who: Referent) -> Filled:
+    def _continue(self, who: Referent) -> FilledFrame:
         return self._frame("thing continue" if who.thing else "continue", who)
 
-    def _frame(self, kind: str, who: Referent, *, first: bool = False) -> Filled:
+    def _frame(self, kind: str, who: Referent, *, first: bool = False) -> FilledFrame:
         frame = self._draw(kind)
         words = {"X": who.first if first else who.again, "t": self._one(self._tables.times), "w": _was(who)}
         return fill(frame, words, [who.pronouns] * pronouns(frame))
@@ -299,7 +299,7 @@ def _was(who: Referent) -> str:
     return "were" if who.thing and who.pronouns == "they" else "was"
 
 
-def _joined(shared: Sequence[str], judged: Sequence[Filled]) -> tuple[str, list[tuple[int, int]]]:
+def _joined(shared: Sequence[str], judged: Sequence[FilledFrame]) -> tuple[str, list[tuple[int, int]]]:
     """Sentences as one text, and the spans of the pronouns of those judged in it."""
     text, spans = " ".join(shared), list[tuple[int, int]]()
     for sentence in judged:

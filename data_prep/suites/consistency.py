@@ -22,8 +22,8 @@ from data_prep.suites import deixis
 from data_prep.suites.corpus import Document
 from data_prep.suites.deixis import Address
 from data_prep.suites.fragments import Fragment, ellipsis, fragments, literal, table
-from data_prep.suites.versions import Made, Version, cased, make
-from pronmetric.alignment.parsed import Aligned
+from data_prep.suites.versions import Version, VersionItem, cased, make
+from pronmetric.alignment.parsed import AlignedSentences
 from pronmetric.errors import InputError
 from pronmetric.text.conllu import Sentence
 from pronmetric.text.lines import read_lines
@@ -39,7 +39,7 @@ Lexicon = Mapping[str, tuple[str, ...]]
 
 def items(
     documents: Sequence[Document], kind: str, *, language: str, lexicon: Lexicon | None, counts: Counter[str]
-) -> Iterator[Made]:
+) -> Iterator[VersionItem]:
     """The items of one of `KINDS`, in order. `counts` takes "candidates", of these "dropped: REASON", and "items".
 
     lexicon: for lexical cohesion, the translations of each name; None counts them on the documents.
@@ -62,7 +62,7 @@ def items(
 
 def _finder(
     documents: Sequence[Document], kind: str, language: str, lexicon: Lexicon | None
-) -> Callable[[Fragment], Iterator[Made]]:
+) -> Callable[[Fragment], Iterator[VersionItem]]:
     if kind == DEIXIS:
         address = deixis.read(language)
         return lambda fragment: _deixis(fragment, address)
@@ -73,7 +73,7 @@ def _finder(
     return lambda fragment: _verb_phrase(fragment, language)
 
 
-def _deixis(fragment: Fragment, address: Address) -> Iterator[Made]:
+def _deixis(fragment: Fragment, address: Address) -> Iterator[VersionItem]:
     """Two items: the last sentence in the other form of address, and the same where all sentences have that one."""
     if (found := deixis.switch(fragment, address)) is None:
         return
@@ -119,7 +119,7 @@ def read_lexicon(path: str | Path) -> Lexicon:
     return found
 
 
-def _lexical(fragment: Fragment, lexicon: Lexicon) -> Iterator[Made]:
+def _lexical(fragment: Fragment, lexicon: Lexicon) -> Iterator[VersionItem]:
     """Two items for each name that the last sentence repeats: in its translation, and in another one throughout."""
     for s, t in fragment.pair.links:
         name, form = fragment.pair.source.tokens[s].form, fragment.pair.target.tokens[t].form
@@ -135,7 +135,7 @@ def _lexical(fragment: Fragment, lexicon: Lexicon) -> Iterator[Made]:
         return
 
 
-def _translated(pair: Aligned, name: str, form: str) -> list[int]:
+def _translated(pair: AlignedSentences, name: str, form: str) -> list[int]:
     """Where a name is translated by a form."""
     return [t for s, t in pair.links if pair.source.tokens[s].form == name and pair.target.tokens[t].form == form]
 
@@ -146,7 +146,7 @@ def _inflects(one: str, other: str) -> bool:
     return common >= max(_STEM, min(len(one), len(other)) - _ENDING)
 
 
-def _verb_phrase(fragment: Fragment, language: str) -> Iterator[Made]:
+def _verb_phrase(fragment: Fragment, language: str) -> Iterator[VersionItem]:
     """An item where an English auxiliary stands for a verb phrase, and the target repeats the verb."""
     if (found := ellipsis(fragment.pair.source)) is None:
         return

@@ -21,7 +21,7 @@ from data_prep.wmt import discovery, parallel
 from data_prep.wmt.testset import TestSet
 from pronmetric.alignment import source_words
 from pronmetric.alignment.agreement import AgreementAligner
-from pronmetric.alignment.parsed import Aligned
+from pronmetric.alignment.parsed import AlignedSentences
 from pronmetric.errors import InputError
 from pronmetric.pronouns import finder
 from pronmetric.pronouns.closed_class import closed_class
@@ -57,7 +57,7 @@ class Document:
     """
 
     name: str
-    pairs: tuple[Aligned, ...]
+    pairs: tuple[AlignedSentences, ...]
     source: Chains = field(default_factory=dict)
     target: Chains = field(default_factory=dict)
 
@@ -70,7 +70,7 @@ class Row(NamedTuple):
     target: str
 
 
-def from_parsed(corpus: Iterable[Aligned], *, source: str | Path, target: str | Path) -> Iterator[Document]:
+def from_parsed(corpus: Iterable[AlignedSentences], *, source: str | Path, target: str | Path) -> Iterator[Document]:
     """The documents of a corpus; they are those of the target side, or of the source side where it names none.
 
     Raises:
@@ -107,7 +107,7 @@ def from_annotated(document: Annotated) -> Document:
                 if start < end:
                     places.append(Place(number, Mention(start, end, mention.entity, _head(part.words, start, end))))
     pairs = (
-        Aligned(
+        AlignedSentences(
             Sentence(document.name, (), (), number),
             sentence_of(part.text, part.words, document.name, number),
             (),
@@ -172,7 +172,7 @@ def from_text(rows: Sequence[Row], *, source: str, target: str) -> list[Document
         aligner.train(filled[:: -(-len(filled) // MOST)])
         links = (each.links for each in aligner.align_all(filled))
     pairs = [
-        Aligned(
+        AlignedSentences(
             sentence_of(row.source, one, row.doc, number),
             sentence_of(row.target, other, row.doc, number),
             next(links) if one and other else (),

@@ -43,14 +43,14 @@ _BEFORE = {  # words before a connective with which it is another word or joins 
 _AFTER = {"as": frozenset("well such soon long far if much many".split()), "or": frozenset({"so"})}
 
 
-class Made(NamedTuple):
+class DiscourseItem(NamedTuple):
     """An item in the JSON schema of the suite `cai-xiong`, and what people are asked about it."""
 
     item: dict[str, Any]
     check: Check
 
 
-def items(documents: Sequence[Document], *, context: int, counts: Counter[str]) -> Iterator[Made]:
+def items(documents: Sequence[Document], *, context: int, counts: Counter[str]) -> Iterator[DiscourseItem]:
     """The items of all three kinds, in order, with at most `context` previous sentences.
 
     `counts` takes "KIND candidates", of these "KIND dropped: REASON", and "KIND items".
@@ -70,7 +70,7 @@ def items(documents: Sequence[Document], *, context: int, counts: Counter[str]) 
                     yield made
 
 
-def draw(made: Sequence[Made], *, each: int, seed: int) -> tuple[list[Made], dict[str, int]]:
+def draw(made: Sequence[DiscourseItem], *, each: int, seed: int) -> tuple[list[DiscourseItem], dict[str, int]]:
     """At most `each` items of each class, drawn by seed, in order; and the number that each short class lacks."""
     groups: defaultdict[str, list[int]] = defaultdict(list)
     for number, one in enumerate(made):
@@ -85,7 +85,7 @@ def _low(sentence: Sentence) -> list[str]:
     return [token.form.lower() for token in sentence.tokens]
 
 
-def _pronoun(fragment: Fragment) -> Made | None:
+def _pronoun(fragment: Fragment) -> DiscourseItem | None:
     low = _low(fragment.pair.source)
     places = [(at, group) for at, form in enumerate(low) for group, forms in _ENGLISH.items() if form in forms]
     if not places:
@@ -114,7 +114,7 @@ def _connectives() -> tuple[str, ...]:
     return tuple(dict.fromkeys(row["class"] for row in table("connectives", TARGET)))
 
 
-def _connective(fragment: Fragment) -> Made | None:
+def _connective(fragment: Fragment) -> DiscourseItem | None:
     low = _low(fragment.pair.source)
     places = [at for at, form in enumerate(low) if form in _connectives()]
     if not places:
@@ -137,7 +137,7 @@ def _connective(fragment: Fragment) -> Made | None:
     return _made(fragment, CONNECTIVE, name, at, right, spans[0], rivals)
 
 
-def _ellipsis(fragment: Fragment) -> Made | None:
+def _ellipsis(fragment: Fragment) -> DiscourseItem | None:
     if (found := ellipsis(fragment.pair.source)) is None:
         return None
     at, name = found
@@ -161,7 +161,7 @@ def _made(
     right: Sequence[str],
     span: tuple[int, int],
     rivals: Sequence[str],
-) -> Made:
+) -> DiscourseItem:
     """The item; its contrastive sentences have a rival in place of the form at `span` of the reference."""
     text, source = fragment.pair.target.text(), fragment.pair.source
     start, end = span
@@ -179,7 +179,7 @@ def _made(
         **({"right": list(right), "rivals": list(rivals)} if right else {}),
         "contrastive": contrastive,
     }
-    return Made(item, asked)
+    return DiscourseItem(item, asked)
 
 
 def _blank_separated(sentence: Sentence, at: int) -> int:

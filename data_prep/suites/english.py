@@ -23,7 +23,7 @@ from data_prep.suites import contrastive
 from data_prep.suites.contrastive import Writing
 from data_prep.suites.corpus import Document, Place, pronouns
 from pronmetric.alignment.counterparts import expletive
-from pronmetric.alignment.parsed import Aligned
+from pronmetric.alignment.parsed import AlignedSentences
 from pronmetric.errors import InputError
 from pronmetric.pronouns.closed_class import closed_class
 from pronmetric.pronouns.corrupt import match_case
@@ -174,7 +174,7 @@ def _item(
 
 
 def _source_pronoun(
-    pair: Aligned, occurrence: Occurrence, allowed: Mapping[str, tuple[str, ...]]
+    pair: AlignedSentences, occurrence: Occurrence, allowed: Mapping[str, tuple[str, ...]]
 ) -> tuple[int | None, str]:
     """The place and form of the source pronoun; None and "-" where it is dropped, and "" without a source."""
     if not pair.source.tokens:
@@ -190,7 +190,7 @@ def _source_pronoun(
     raise Unclean("no source pronoun that stands for it")
 
 
-def _has_any(pair: Aligned, allowed: Mapping[str, tuple[str, ...]]) -> bool:
+def _has_any(pair: AlignedSentences, allowed: Mapping[str, tuple[str, ...]]) -> bool:
     """Whether the source sentence has a pronoun without a link, which may be the counterpart."""
     linked = {s for s, _ in pair.links}
     return any(token.form.lower() in allowed and s not in linked for s, token in enumerate(pair.source.tokens))

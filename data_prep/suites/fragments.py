@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from data_prep.suites.corpus import Document
-from pronmetric.alignment.parsed import Aligned
+from pronmetric.alignment.parsed import AlignedSentences
 from pronmetric.errors import InputError
 from pronmetric.pronouns import tables
 from pronmetric.pronouns.lexicon import AUXILIARY, VERB
@@ -32,8 +32,8 @@ class Fragment(NamedTuple):
 
     document: str
     number: int
-    before: tuple[Aligned, ...]
-    pair: Aligned
+    before: tuple[AlignedSentences, ...]
+    pair: AlignedSentences
 
     @property
     def id(self) -> str:
@@ -75,7 +75,7 @@ def check(fragment: Fragment, group: str, right: str, wrong: str, forms: tuple[s
     )
 
 
-def _sides(pairs: Sequence[Aligned]) -> tuple[list[Sentence], list[Sentence]]:
+def _sides(pairs: Sequence[AlignedSentences]) -> tuple[list[Sentence], list[Sentence]]:
     return [pair.source for pair in pairs], [pair.target for pair in pairs]
 
 

@@ -14,7 +14,7 @@ Words = Mapping[int, str]
 """Other forms of words, by place."""
 
 
-class Made(NamedTuple):
+class VersionItem(NamedTuple):
     """An item in the JSON schema of the sets, and what people are asked about it."""
 
     item: dict[str, Any]
@@ -36,7 +36,7 @@ def make(
     *,
     changed: Mapping[int, Words] | None = None,
     right: int = 0,
-) -> Made:
+) -> VersionItem:
     """The item whose candidates are the last sentence as it is and in other versions.
 
     changed: words of previous sentences, by sentence, that differ in all candidates. right: the place of the right one.
@@ -56,7 +56,7 @@ def make(
     old, new = versions[max(0, right - 1)].forms
     wrong, forms = (texts[1], (old, new)) if right == 0 else (texts[0], (new, old))
     asked = check(fragment, kind if right == 0 else f"{kind}.{right}", texts[right], wrong, forms)
-    return Made(item, asked._replace(context=tuple(before), group=kind))
+    return VersionItem(item, asked._replace(context=tuple(before), group=kind))
 
 
 def opens(sentence: Sentence, at: int) -> bool:

@@ -59,7 +59,7 @@ class Entry:
     agrees: bool
 
 
-class Found(NamedTuple):
+class CandidateError(NamedTuple):
     """An error, and the filter that drops it ("": none)."""
 
     entry: Entry
@@ -100,7 +100,7 @@ def build(
     seed: int,
     without_source: dict[str, int],
     words: Counter[str] | None = None,
-) -> Iterator[Found]:
+) -> Iterator[CandidateError]:
     """The errors of test sets, each pair of reference and noisy reference of a source language once.
 
     The aligner is trained on each test set alone. `without_source` takes the number of errors without a source by
@@ -123,9 +123,9 @@ def build(
             if found is None:
                 without_source[testset.source] = without_source.get(testset.source, 0) + 1
             elif filter_pair(noisy, filters.pairs) is None:
-                yield Found(found, AGREEMENT)
+                yield CandidateError(found, AGREEMENT)
             else:
-                yield Found(found, SOURCE if judged is not None and judged(noisy) is not None else "")
+                yield CandidateError(found, SOURCE if judged is not None and judged(noisy) is not None else "")
 
 
 def _errors(
@@ -190,9 +190,9 @@ def _entry(pair: Pair, noisy: Pair, sources: _Sources) -> Entry | None:
     )
 
 
-def counts(found: Sequence[Found], without_source: Mapping[str, int]) -> list[Count]:
+def counts(found: Sequence[CandidateError], without_source: Mapping[str, int]) -> list[Count]:
     """The figures of each source language and of all together ("all"), after each filter that dropped an error."""
-    groups: defaultdict[str, list[Found]] = defaultdict(list)
+    groups: defaultdict[str, list[CandidateError]] = defaultdict(list)
     for one in found:
         groups[one.entry.lp.split("-")[0]].append(one)
     for code in without_source:
@@ -203,7 +203,7 @@ def counts(found: Sequence[Found], without_source: Mapping[str, int]) -> list[Co
     return [_count(*row, stages[: number + 1]) for row in rows for number in range(len(stages))]
 
 
-def _count(code: str, found: Sequence[Found], without_source: int, stages: Sequence[str]) -> Count:
+def _count(code: str, found: Sequence[CandidateError], without_source: int, stages: Sequence[str]) -> Count:
     entries = [one.entry for one in found if one.dropped not in stages]
     return Count(
         language=code,

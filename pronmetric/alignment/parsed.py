@@ -22,7 +22,7 @@ Link = tuple[int, int]
 _LINK = re.compile("[0-9]{1,9}-[0-9]{1,9}")
 
 
-class Aligned(NamedTuple):
+class AlignedSentences(NamedTuple):
     """A sentence pair with its word alignment; `line` is its number in the alignment file."""
 
     source: Sentence
@@ -31,7 +31,7 @@ class Aligned(NamedTuple):
     line: int
 
 
-def read(source: str | Path, target: str | Path, alignment: str | Path) -> Iterator[Aligned]:
+def read(source: str | Path, target: str | Path, alignment: str | Path) -> Iterator[AlignedSentences]:
     """The sentence pairs of a corpus: each side CoNLL-U (by its name) or factored lines.
 
     Raises:
@@ -43,7 +43,7 @@ def read(source: str | Path, target: str | Path, alignment: str | Path) -> Itera
             raise InputError(f"ends before sentence {number} of {files[0]}", file=files[row.index(None)])
         left, right, links = row
         found = tuple(_link(text, left, right, alignment, number) for text in links.split())
-        yield Aligned(left, right, found, number)
+        yield AlignedSentences(left, right, found, number)
 
 
 def _side(path: str | Path) -> Iterator[Sentence]:

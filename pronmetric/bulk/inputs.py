@@ -49,7 +49,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Surveyed:
+class InputFile:
     """What a file holds: bytes, SHA-256, rows; of JSONL the position of every `STEP`-th line in the unpacked bytes."""
 
     source: Source
@@ -174,7 +174,7 @@ def _format(name: str) -> tuple[str, str | None]:
 
 def survey(
     sources: Sequence[Source], columns: Columns, *, advance: Callable[[int], object] | None = None
-) -> list[Surveyed]:
+) -> list[InputFile]:
     """Read every file once: its hash, its rows; `advance` is called with 1 for each file.
 
     Raises:
@@ -189,7 +189,7 @@ def survey(
     return found
 
 
-def _survey(source: Source, columns: Columns) -> Surveyed:
+def _survey(source: Source, columns: Columns) -> InputFile:
     import pyarrow
 
     where = storage.place(source.url)
@@ -205,7 +205,7 @@ def _survey(source: Source, columns: Columns) -> Surveyed:
     except (pyarrow.ArrowException, OSError) as error:
         raise InputError(f"cannot be read ({first_line(error)}); fetch or write it again", file=source.name) from None
     check_version(source)
-    return Surveyed(source, hashed.size, hashed.digest(), rows, tuple(positions))
+    return InputFile(source, hashed.size, hashed.digest(), rows, tuple(positions))
 
 
 def first_line(error: Exception) -> str:
@@ -276,12 +276,12 @@ def _parquet_rows(source: Source, file: Any, columns: Columns) -> int:
     return int(parquet.metadata.num_rows)
 
 
-def rows_of(surveyed: Sequence[Surveyed]) -> int:
+def rows_of(surveyed: Sequence[InputFile]) -> int:
     """The number of rows of all files."""
     return sum(one.rows for one in surveyed)
 
 
-def entries(surveyed: Sequence[Surveyed]) -> Iterator[dict[str, Any]]:
+def entries(surveyed: Sequence[InputFile]) -> Iterator[dict[str, Any]]:
     """The files in JSON, as the plan and the manifest have them."""
     for one in surveyed:
         yield {

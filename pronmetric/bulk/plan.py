@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pronmetric.bulk import inputs, storage
-from pronmetric.bulk.inputs import STEP, Surveyed
+from pronmetric.bulk.inputs import STEP, InputFile
 from pronmetric.bulk.storage import Place
 from pronmetric.errors import InputError
 from pronmetric.signature import Signature
@@ -49,12 +49,12 @@ def default_rows(total: int) -> int:
     return min(MOST, max(FEWEST, total // SHARDS))
 
 
-def cut(surveyed: Sequence[Surveyed], *, rows: int) -> list[Shard]:
+def cut(surveyed: Sequence[InputFile], *, rows: int) -> list[Shard]:
     """The shards of all files, in order, of `rows` rows; the last one of a file may be smaller."""
     return [Shard(number, *place) for number, place in enumerate(_ranges(surveyed, rows))]
 
 
-def _ranges(surveyed: Sequence[Surveyed], rows: int) -> Iterator[tuple[int, int, int, int, int]]:
+def _ranges(surveyed: Sequence[InputFile], rows: int) -> Iterator[tuple[int, int, int, int, int]]:
     for number, one in enumerate(surveyed):
         for start in range(0, one.rows, rows):
             known = start // STEP if one.positions else 0
@@ -62,7 +62,7 @@ def _ranges(surveyed: Sequence[Surveyed], rows: int) -> Iterator[tuple[int, int,
             yield number, start, min(start + rows, one.rows), known * STEP, position
 
 
-def record(surveyed: Sequence[Surveyed], signature: Signature, *, rows: int) -> dict[str, Any]:
+def record(surveyed: Sequence[InputFile], signature: Signature, *, rows: int) -> dict[str, Any]:
     """What the output depends on, in JSON."""
     files = list(inputs.entries(surveyed))
     return {"format": FORMAT, "signature": str(signature), "rows_of_shard": rows, "inputs": files}

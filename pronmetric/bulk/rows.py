@@ -10,7 +10,7 @@ from typing import IO, Any, NamedTuple
 
 from pronmetric.bulk import inputs, storage
 from pronmetric.bulk.columns import IDS, STRING_LISTS, STRINGS, Columns
-from pronmetric.bulk.inputs import JSONL, Source, Surveyed
+from pronmetric.bulk.inputs import JSONL, InputFile, Source
 from pronmetric.bulk.plan import Shard
 from pronmetric.errors import InputError
 from pronmetric.text import lines as line_files
@@ -140,7 +140,7 @@ class Reader:
         return shard.line, raw
 
 
-def check_first(surveyed: Sequence[Surveyed], form: Form) -> None:
+def check_first(surveyed: Sequence[InputFile], form: Form) -> None:
     """Read the first row of each file.
 
     Raises:

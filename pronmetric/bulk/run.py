@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pronmetric.bulk import inputs, plan, shards, storage
-from pronmetric.bulk.inputs import Surveyed
+from pronmetric.bulk.inputs import InputFile
 from pronmetric.bulk.job import Job
 from pronmetric.bulk.plan import Shard
 from pronmetric.bulk.statistics import ShardStatistics
@@ -24,7 +24,7 @@ Track = Callable[[Sequence[int]], AbstractContextManager[Callable[[int], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedRun:
     """A run: its folder, plan and shards, and the names of the shards that are finished."""
 
     folder: Place
@@ -48,7 +48,7 @@ def unless_finished(folder: Place) -> Iterator[None]:
             raise
 
 
-def prepare(folder: Place, surveyed: Sequence[Surveyed], signature: Signature, *, rows: int | None) -> Planned:
+def prepare(folder: Place, surveyed: Sequence[InputFile], signature: Signature, *, rows: int | None) -> PlannedRun:
     """Plan a run, or take up the one in the folder. rows: of a shard; None: by the number of all rows.
 
     Raises:
@@ -61,11 +61,11 @@ def prepare(folder: Place, surveyed: Sequence[Surveyed], signature: Signature, *
     record = plan.record(surveyed, signature, rows=rows)
     plan.adopt(folder, record)
     cut = plan.cut(surveyed, rows=rows)
-    return Planned(folder, record, cut, shards.finished(folder))
+    return PlannedRun(folder, record, cut, shards.finished(folder))
 
 
 def work(
-    planned: Planned,
+    planned: PlannedRun,
     job: Job,
     connect: Callable[[], AbstractContextManager[Work]],
     *,
@@ -90,7 +90,7 @@ def work(
     return found
 
 
-def finish(planned: Planned, found: ShardStatistics, content: Mapping[str, Any]) -> None:
+def finish(planned: PlannedRun, found: ShardStatistics, content: Mapping[str, Any]) -> None:
     """Write errors and manifest, with `content` about the results."""
     if planned.unfinished or not storage.exists(planned.folder / MANIFEST):
         shards.write_errors(planned.folder, planned.shards, skipped=found.skipped)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pronmetric.bulk import run
 from pronmetric.bulk.job import Job
-from pronmetric.bulk.run import Planned, Track, Work
+from pronmetric.bulk.run import PlannedRun, Track, Work
 from pronmetric.bulk.statistics import ShardStatistics
 from pronmetric.results.write import counts_entry, system
 from pronmetric.scoring.score import SPEAKERS
@@ -19,7 +19,7 @@ NO_SYSTEM = "(no system)"
 
 
 def score(
-    planned: Planned,
+    planned: PlannedRun,
     job: Job,
     connect: Callable[[], AbstractContextManager[Work]],
     *,
@@ -35,7 +35,7 @@ def score(
     return found
 
 
-def signature(planned: Planned, found: ShardStatistics) -> str:
+def signature(planned: PlannedRun, found: ShardStatistics) -> str:
     """The signature of the scores: that of the plan, with the speakers that records have."""
     signed = Signature.parse(planned.record["signature"])
     return str(signed.plus(speakers=SPEAKERS) if found.counts.with_speaker else signed)

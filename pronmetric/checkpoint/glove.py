@@ -15,7 +15,7 @@ from pronmetric.errors import InputError
 from pronmetric.text.lines import open_bytes, raw_lines
 
 
-class Found(NamedTuple):
+class GloveVectors(NamedTuple):
     """The vectors of the requested words.
 
     vectors: float32 (width,) of each requested word in the file. lines: of the file, without its header. repeated:
@@ -27,7 +27,7 @@ class Found(NamedTuple):
     repeated: int
 
 
-def read(path: str | Path, wanted: Collection[str], *, width: int) -> Found:
+def read(path: str | Path, wanted: Collection[str], *, width: int) -> GloveVectors:
     """The vectors of the `wanted` words, each of `width` numbers, from a text file, plain or gzip.
 
     A word may contain spaces, as in some published files; if a word occurs twice, its first vector counts.
@@ -60,7 +60,7 @@ def read(path: str | Path, wanted: Collection[str], *, width: int) -> Found:
         raise InputError(message, file=path)
     if not vectors:
         raise InputError(f"none of the {len(keys)} words has a vector in it: give vectors of English words", file=path)
-    return Found(vectors, lines, repeated)
+    return GloveVectors(vectors, lines, repeated)
 
 
 def _lines(path: str | Path) -> Iterator[tuple[int, bytes]]:

@@ -130,7 +130,7 @@ class Calibration(Record):
     bias: Number
 
 
-class Judged(Record):
+class PeoplePreference(Record):
     """The preference of a text with its source, fitted on pairs of texts that people judged.
 
     It is own * the preference of the pair head, as changed by the source, 0 without one, + logit * the mean logit of
@@ -175,7 +175,7 @@ class SourceReader(SourceRows):
     others: Mixings | None = None
     missing: Calibration | None = None
     decision: Decision | None = None
-    judged: Judged | None = None
+    judged: PeoplePreference | None = None
     surplus: dict[str, Fraction] | None = None
 
     @model_validator(mode="after")
@@ -238,7 +238,7 @@ class Model(Settings):
     languages: Annotated[list[Target], Field(min_length=2)] | None = None
     calibration: Calibration | None = None
     missing: Calibration | None = None
-    judged: Judged | None = None
+    judged: PeoplePreference | None = None
     pair_head: PairHead | None = None
     gap_head: GapHead | None = None
     tie: Weight | None = None

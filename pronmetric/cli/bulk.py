@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from pronmetric.bulk import cluster, inputs, rows, run, score, storage
-from pronmetric.bulk.inputs import Source, Surveyed
+from pronmetric.bulk.inputs import InputFile, Source
 from pronmetric.bulk.job import Job
 from pronmetric.bulk.plan import Shard
 from pronmetric.bulk.rows import Form, Reader
-from pronmetric.bulk.run import Planned, Track, Work
+from pronmetric.bulk.run import PlannedRun, Track, Work
 from pronmetric.bulk.statistics import ShardStatistics
 from pronmetric.bulk.storage import Place
 from pronmetric.bulk.worker import Model, Scoring, sign
@@ -180,7 +180,7 @@ def _find(task: ScoreFlags, note: output.Notes) -> tuple[Place, list[Source]]:
     return folder, sources
 
 
-def _survey(files: InputFlags, sources: list[Source], form: Form, note: output.Notes) -> list[Surveyed]:
+def _survey(files: InputFlags, sources: list[Source], form: Form, note: output.Notes) -> list[InputFile]:
     """Read the inputs once, with progress; unless bad rows are skipped, the first of each file must be good."""
     with output.bar(note.quiet, total=len(sources), label="read", unit="files", short=True) as bar:
         surveyed = inputs.survey(sources, form.columns, advance=bar.update)
@@ -190,7 +190,7 @@ def _survey(files: InputFlags, sources: list[Source], form: Form, note: output.N
 
 
 def _connect(
-    workers: WorkerFlags, planned: Planned, note: output.Notes
+    workers: WorkerFlags, planned: PlannedRun, note: output.Notes
 ) -> tuple[Callable[[], AbstractContextManager[Work]], Track]:
     """What starts or joins a Ray, and what shows the progress."""
     pool = cluster.Pool(workers.address, workers.workers, workers.gpus_per_worker or 0.0)

@@ -15,7 +15,7 @@ from pronmetric.cli.parser import Flags, flag, switch
 from pronmetric.cli.run import ScoringRun, load_language_model
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.human import form_places, people, people_figures, people_gaps
-from pronmetric.lab.human.people_figures import Said, Values
+from pronmetric.lab.human.people_figures import PeopleScores, Values
 from pronmetric.lab.human.people_gaps import TextGaps
 from pronmetric.output import targets
 from pronmetric.report import plots
@@ -108,7 +108,7 @@ def measure(task: Measurement, context: str, run: ScoringRun) -> tuple[str, dict
         decisions = read.decisions
     for name, shares in ask_marks(task.judged, texts, task.judge, run.note, quiet=run.note.quiet).items():
         baselines[name] = items.doubted(shares)
-    said = Said(task.judged, items, pairs, without, baselines, decisions, gaps, gap_baselines)
+    said = PeopleScores(task.judged, items, pairs, without, baselines, decisions, gaps, gap_baselines)
     measured = people_figures.measure(said, seed=task.seed)
     signature = run.sign(context, seed=task.seed)
     documents = measured.pronouns[people.ALL].documents

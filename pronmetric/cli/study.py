@@ -71,12 +71,12 @@ class LookFlags(Flags):
         help="answers after which a break is proposed (default: %(default)s; 0: none)",
     )
 
-    def look(self, study: Study) -> page.Look:
+    def look(self, study: Study) -> page.PageOptions:
         """The look of the study's page."""
         read = None
         if self.guide != NO_GUIDE:
             read = guide.own(study.design) if self.guide is None else guide.read(self.guide, study.design)
-        return page.Look(title=self.title, question=self.question, guide=read, breaks=self.breaks)
+        return page.PageOptions(title=self.title, question=self.question, guide=read, breaks=self.breaks)
 
 
 SAMPLE = """Draw the items of a study, and the tasks of each annotator, into a new folder STUDY.
@@ -495,7 +495,7 @@ def run_import(task: ImportFlags) -> None:
     print(f"{_write_answers(study, place, imported)} in {task.output}" + (f"; left out: {rest}" if rest else ""))
 
 
-def _read_database(study: Study, addresses: Sequence[str]) -> dict[str, tuple[answers.Answer, ...]]:
+def _read_database(study: Study, addresses: Sequence[str]) -> dict[str, tuple[answers.TaskAnswer, ...]]:
     from pronmetric.lab.study import database  # its libraries are an extra
 
     if len(addresses) > 1:
@@ -513,7 +513,7 @@ def _new_folder(name: str, read: Sequence[str | None], *, why: str = "give a new
     return place
 
 
-def _write_answers(study: Study, place: Path, given: Mapping[str, Sequence[answers.Answer]]) -> str:
+def _write_answers(study: Study, place: Path, given: Mapping[str, Sequence[answers.TaskAnswer]]) -> str:
     """Write one file of answers for each annotator; how many there are, in words."""
     _write_files(place, {f"answers-{name}.json": answers.dump(study, name, each) for name, each in given.items()})
     return f"{sum(map(len, given.values()))} answers of {len(given)} annotators"

@@ -39,10 +39,10 @@ from pronmetric.lab.suites.contrapro import PRONOUNS
 from pronmetric.lab.suites.contrastive import (
     About,
     Item,
-    Judged,
     Judging,
     Reading,
     Suite,
+    SuiteVerdicts,
     for_pronouns,
     judge_file,
     texts_of,
@@ -284,7 +284,7 @@ def run_score(task: ScoreFlags) -> None:
     print(suite_figures.format_figures(f"{task.name}: {task.set}; {scored_by}", judged, figures))
 
 
-def _judge(task: ScoreFlags, note: output.Notes) -> tuple[Judged, str]:
+def _judge(task: ScoreFlags, note: output.Notes) -> tuple[SuiteVerdicts, str]:
     """The verdicts, and by what they are judged."""
     if task.model.model is not None or task.judged.seq2seq is not None:
         return _judge_by_model(task, note)
@@ -299,7 +299,7 @@ def _judge(task: ScoreFlags, note: output.Notes) -> tuple[Judged, str]:
     return judge_file(suite, items, scores, task.judging.judging, file=task.set), f"scores {file}"
 
 
-def _judge_translations(task: ScoreFlags) -> tuple[Judged, str]:
+def _judge_translations(task: ScoreFlags) -> tuple[SuiteVerdicts, str]:
     translations, humans = task.judged.translations, task.judged.humans
     automatic = None
     if translations is not None:
@@ -312,7 +312,7 @@ def _judge_translations(task: ScoreFlags) -> tuple[Judged, str]:
     return cai_xiong.judge_humans(task.set, humans, automatic), f"human judgments {humans}"
 
 
-def _judge_by_model(task: ScoreFlags, note: output.Notes) -> tuple[Judged, str]:
+def _judge_by_model(task: ScoreFlags, note: output.Notes) -> tuple[SuiteVerdicts, str]:
     """The verdicts by the model's scores, and what scored."""
     folder = task.judged.seq2seq
     items, values, scored_by = _by_pronmetric(task, note) if folder is None else _by_seq2seq(task, folder, note)

@@ -18,7 +18,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from pronmetric.data.pieces import InPieces, Pieces
+from pronmetric.data.pieces import Pieces, PieceSpans
 from pronmetric.errors import InputError
 from pronmetric.text.context import Source
 from pronmetric.text.readable import readable
@@ -137,7 +137,7 @@ class Collator:
             rows.extend(row._replace(unread=pieces.unread) for row in self._rows(i, example, text, pieces))
         return rows
 
-    def _rows(self, index: int, example: Example, text: str, pieces: InPieces) -> Iterable[Encoded]:
+    def _rows(self, index: int, example: Example, text: str, pieces: PieceSpans) -> Iterable[Encoded]:
         ids, offsets, _ = pieces
         word = word_of_pieces(self.split(text), offsets)
         shift = len(text) - len(example.text)

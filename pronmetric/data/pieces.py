@@ -39,7 +39,7 @@ TOKENIZER = (
 PAD, UNKNOWN, SEPARATOR, FIRST = range(4)  # ids of a `Vocabulary`; its words have those from FIRST on
 
 
-class InPieces(NamedTuple):
+class PieceSpans(NamedTuple):
     """A text in pieces: their ids (pieces, ...) and half-open spans of code points (pieces, 2).
 
     unread: number of words that are not read completely.
@@ -72,7 +72,7 @@ class Pieces(Protocol):
         """Those that `save` wrote into `folder`; an error if they do not fit `encoder`, its entry in the config."""
         ...
 
-    def __call__(self, texts: Sequence[str]) -> list[InPieces]:
+    def __call__(self, texts: Sequence[str]) -> list[PieceSpans]:
         """Each text in pieces, in order, without prefix and suffix."""
         ...
 
@@ -127,10 +127,10 @@ class Subwords:
         """All pieces, special ones included, with their ids."""
         return self._backend().get_vocab(with_added_tokens=True)
 
-    def __call__(self, texts: Sequence[str]) -> list[InPieces]:
+    def __call__(self, texts: Sequence[str]) -> list[PieceSpans]:
         """Each text in sub-words."""
         return [
-            InPieces(np.asarray(found.ids, dtype=np.int64), np.asarray(found.offsets, dtype=np.int64).reshape(-1, 2))
+            PieceSpans(np.asarray(found.ids, dtype=np.int64), np.asarray(found.offsets, dtype=np.int64).reshape(-1, 2))
             for found in self._backend().encode_batch(list(texts), add_special_tokens=False)
         ]
 
@@ -203,13 +203,13 @@ class Vocabulary:
             raise InputError(f"expected {encoder['words']} words in its vocabulary, got {len(read.words)}")
         return read
 
-    def __call__(self, texts: Sequence[str]) -> list[InPieces]:
+    def __call__(self, texts: Sequence[str]) -> list[PieceSpans]:
         """Each text in words.
 
         >>> Vocabulary(["she", "left"], lower=True)(["She left, too."])[0].ids.tolist()
         [3, 4, 1, 1, 1]
         """
-        return [InPieces(self._looked_up(found), _offsets(found)) for found in map(words, texts)]
+        return [PieceSpans(self._looked_up(found), _offsets(found)) for found in map(words, texts)]
 
     def _looked_up(self, found: Sequence[Word]) -> np.ndarray:
         texts = (word.text.lower() if self.config["lower"] else word.text for word in found)
@@ -236,12 +236,12 @@ class Characters:
         """The same for every folder and encoder."""
         return cls()
 
-    def __call__(self, texts: Sequence[str]) -> list[InPieces]:
+    def __call__(self, texts: Sequence[str]) -> list[PieceSpans]:
         """Each text in words; of a word longer than 48 bytes the rest is not read."""
         made = []
         for found in map(words, texts):
             each = [word.text for word in found]
-            made.append(InPieces(characters.ids(each), _offsets(found), characters.cut(each)))
+            made.append(PieceSpans(characters.ids(each), _offsets(found), characters.cut(each)))
         return made
 
     def save(self, folder: Path) -> None:

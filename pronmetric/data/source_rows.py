@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from pronmetric.data.collate import Collator, Encoded, Example, cut_windows, first_pieces, seen, word_of_pieces
-from pronmetric.data.pieces import InPieces, Pieces
+from pronmetric.data.pieces import Pieces, PieceSpans
 from pronmetric.errors import InputError
 from pronmetric.text.context import join
 from pronmetric.text.words import Word, words
@@ -59,7 +59,7 @@ class SourceCollator(Collator):
             rows.extend(self._rows_of(i, example, pieces[_PARTS * i : _PARTS * (i + 1)]))
         return rows
 
-    def _rows_of(self, index: int, example: Example, pieces: Sequence[InPieces]) -> Iterator[Encoded]:
+    def _rows_of(self, index: int, example: Example, pieces: Sequence[PieceSpans]) -> Iterator[Encoded]:
         before, source, context, text = pieces
         half = self.max_pieces // 2 - len(self.pieces.prefix) - 2
         taken = min(half, len(source.ids))

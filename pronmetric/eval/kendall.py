@@ -54,7 +54,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibrated:
+class CalibratedAccuracy:
     """Accuracy of each group, (groups,) in [0, 1], NaN without a pair, and the threshold that maximises their mean.
 
     pairs: their number. sought: the number of pairs on which the threshold was searched.
@@ -128,7 +128,7 @@ def tau(metric: ArrayLike, human: ArrayLike, *, variant: str = "b", threshold: f
     return divide(right if variant == "acc23" else 2 * right - counts.all, counts.all)
 
 
-def calibrate(metric: ArrayLike, human: ArrayLike, *, limit: int = PAIRS, seed: int = 0) -> Calibrated:
+def calibrate(metric: ArrayLike, human: ArrayLike, *, limit: int = PAIRS, seed: int = 0) -> CalibratedAccuracy:
     """Accuracy with ties ("acc23") of each group at the common threshold that maximises their mean.
 
     Candidates are 0 and all differences of two metric scores in a group; the smallest of equally good ones is chosen.
@@ -155,7 +155,9 @@ def calibrate(metric: ArrayLike, human: ArrayLike, *, limit: int = PAIRS, seed: 
     differences, gains = (np.concatenate(column) for column in zip(*parts, strict=True))
     threshold = _best(differences, gains)
     counts = pairs(x, y, threshold=threshold)
-    return Calibrated(divide(counts.concordant + counts.both_ties, counts.all), threshold, total, len(differences))
+    return CalibratedAccuracy(
+        divide(counts.concordant + counts.both_ties, counts.all), threshold, total, len(differences)
+    )
 
 
 def only_right(

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.kendall import Calibrated, calibrate, pair_scores, tau
+from pronmetric.eval.kendall import CalibratedAccuracy, calibrate, pair_scores, tau
 from pronmetric.eval.scaling import scaled
 
 AVERAGES = NONE, SYS, ITEM = ("none", "sys", "item")
@@ -128,7 +128,7 @@ def segment_figures(metric: ArrayLike, human: ArrayLike, *, average: str, seed: 
     x, y = x[sizes > 1], y[sizes > 1]
     if not len(x):
         raise PronmetricError(_nothing(average))
-    best: Calibrated = calibrate(x, y, seed=seed)
+    best: CalibratedAccuracy = calibrate(x, y, seed=seed)
     figures = {name: mean(figure(x, y)) for name, figure in FIGURES.items()} | {ACC_EQ: mean(best.accuracy)}
     return SegmentFigures(
         figures,

@@ -35,7 +35,7 @@ from pronmetric.pronouns.word_class import (
 )
 
 
-class Next(NamedTuple):
+class FollowingWords(NamedTuple):
     """What follows: its kind, and the index of its first word after quotes and adverbs.
 
     kind: verb (finite), pronoun, determiner, starter (of a clause), preposition, name, open (any other word),
@@ -51,13 +51,13 @@ _AFTER_VERB = DETERMINER_WORD | PREPOSITION | (OBJECT - {"people"}) | ADVERB | {
 _AFTER_GAP = frozenset("is was are were has had".split())
 
 
-def is_certain(words: Sequence[str], follows: Next) -> bool:
+def is_certain(words: Sequence[str], follows: FollowingWords) -> bool:
     """Whether the word that follows can only begin a clause."""
     word = word_at(words, follows.at)
     return follows.kind == "starter" or word in LEXICON["personal_subject"] or word in SURE_DETERMINER
 
 
-def following(words: Sequence[str], index: int, names: Collection[int] = ()) -> Next:
+def following(words: Sequence[str], index: int, names: Collection[int] = ()) -> FollowingWords:
     """What follows the "that" at `index`; names: the indices of words that begin with a capital."""
     at = index + 1
     while word_at(words, at) in QUOTE:
@@ -68,7 +68,7 @@ def following(words: Sequence[str], index: int, names: Collection[int] = ()) -> 
     ):
         at += 1
     kind = _following_kind(word_at(words, at), word_at(words, at + 1), moved=at > first)
-    return Next("name" if kind == "open" and at in names else kind, at)
+    return FollowingWords("name" if kind == "open" and at in names else kind, at)
 
 
 def _following_kind(word: str, after: str, *, moved: bool) -> str:
@@ -162,7 +162,7 @@ def _finite_ahead(words: Sequence[str], at: int, *, fronted: bool) -> bool:
     return False
 
 
-def clause_can_follow(words: Sequence[str], follows: Next, *, object_unlikely: bool) -> bool:
+def clause_can_follow(words: Sequence[str], follows: FollowingWords, *, object_unlikely: bool) -> bool:
     """Whether a clause with its own subject can follow.
 
     object_unlikely: the word before rarely takes an object "that N" ("he said that N").
@@ -193,19 +193,19 @@ def _is_fronted(words: Sequence[str], at: int, *, object_unlikely: bool) -> bool
     return (object_unlikely and end - at > 7) or _finite_ahead(words, at, fronted=True)
 
 
-def has_verb(words: Sequence[str], follows: Next) -> bool:
+def has_verb(words: Sequence[str], follows: FollowingWords) -> bool:
     """Whether a finite verb comes soon after the subject that follows."""
     ahead = words[follows.at + 1 : follows.at + 7]
     return any(word in FINITE_VERB or may_be_finite(word) or word in BASE for word in ahead)
 
 
-def is_certain_clause(words: Sequence[str], follows: Next) -> bool:
+def is_certain_clause(words: Sequence[str], follows: FollowingWords) -> bool:
     """Whether a clause with a certain subject, a verb and its object follows."""
     subject = follows.kind == "pronoun" or words[follows.at] in SURE_DETERMINER
     return subject and has_verb(words, follows) and not has_gap(words, follows)
 
 
-def has_gap(words: Sequence[str], follows: Next) -> bool:
+def has_gap(words: Sequence[str], follows: FollowingWords) -> bool:
     """Whether the clause that follows lacks the object of its verb, as a relative one ("the claim that he made")."""
     if follows.kind not in ("pronoun", "determiner"):
         return False

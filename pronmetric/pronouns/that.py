@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from pronmetric.pronouns.clause import (
-    Next,
+    FollowingWords,
     can_follow_verb,
     clause_can_follow,
     following,
@@ -106,7 +106,7 @@ class _Site(NamedTuple):
 
     words: Sequence[str]
     j: int
-    follows: Next
+    follows: FollowingWords
     certain: bool
     near: bool
 
@@ -121,7 +121,7 @@ class _Site(NamedTuple):
         return word_at(self.words, self.j - 1)
 
 
-def _governor(words: Sequence[str], index: int, follows: Next, *, near: bool) -> Use | None:
+def _governor(words: Sequence[str], index: int, follows: FollowingWords, *, near: bool) -> Use | None:
     """The word before "that" that takes the clause after it; None if there is none, or no clause follows.
 
     near: it must be the last word before "that".
@@ -238,7 +238,7 @@ def _opens(words: Sequence[str], j: int) -> bool:
     return j < 0 or words[j] in STOP | DASH | COORDINATOR or words[j] == ","
 
 
-def _direct(words: Sequence[str], j: int, follows: Next, *, certain: bool) -> Use | None:
+def _direct(words: Sequence[str], j: int, follows: FollowingWords, *, certain: bool) -> Use | None:
     """The word right before as governor: a noun (the fact), a verb (said) or an adjective (sure)."""
     word = words[j]
     noun = _is_noun(words, j)
@@ -273,7 +273,7 @@ def _is_noun(words: Sequence[str], j: int) -> bool:
     return adjective and word_at(words, j - 2) in DETERMINER_WORD
 
 
-def _asks(words: Sequence[str], j: int, follows: Next) -> bool:
+def _asks(words: Sequence[str], j: int, follows: FollowingWords) -> bool:
     """Whether the form of be at `j` begins a question ("is that the man"), unlike "the point is that he"."""
     subject = word_at(words, j - 1)
     if subject in ("n't", "not") or is_adverb(subject):
@@ -286,7 +286,7 @@ def _asks(words: Sequence[str], j: int, follows: Next) -> bool:
     return not (is_word(subject) or closes) or subject in CONJUNCTION or subject in WH
 
 
-def _after_it(words: Sequence[str], j: int, follows: Next) -> Use | None:
+def _after_it(words: Sequence[str], j: int, follows: FollowingWords) -> Use | None:
     """How is it that, I take it that; not the cleft what is it that."""
     before = word_at(words, j - 1)
     taken = (
@@ -363,7 +363,7 @@ def _is_adjunct(words: Sequence[str], k: int, j: int) -> bool:
     return first.endswith("ly") or first in ("last", "this", "next", "him", "her", "them", "us", "me")
 
 
-def _after_comma(words: Sequence[str], follows: Next, j: int) -> Use | None:
+def _after_comma(words: Sequence[str], follows: FollowingWords, j: int) -> Use | None:
     """After a comma or and: the governor before a parenthesis ("clear, however, that"), or a second clause."""
     if j > 0 and words[j] == ",":
         before = word_at(words, j - 1)
@@ -381,7 +381,7 @@ def _after_comma(words: Sequence[str], follows: Next, j: int) -> Use | None:
     return _inherit(words, follows, j)
 
 
-def _inherit(words: Sequence[str], follows: Next, j: int) -> Use | None:
+def _inherit(words: Sequence[str], follows: FollowingWords, j: int) -> Use | None:
     """The start of a sentence, or a further clause of an earlier "that" or governor of the sentence."""
     if j < 0 or words[j] in FULL_STOP:
         subject = follows.kind == "determiner" or words[follows.at] in ("he", "she", "they", "we", "it", "there")
@@ -441,7 +441,7 @@ def _degree(words: Sequence[str], index: int) -> Use | None:
         asks = before == "n't" and not is_word(word_at(words, index - 3))
         return None if asks else Use(DEGREE, f"that {graded}")
     if before in BE | BE_FORM:
-        return None if _asks(words, index - 1, Next("open", index + 1)) else Use(DEGREE, f"that {graded}")
+        return None if _asks(words, index - 1, FollowingWords("open", index + 1)) else Use(DEGREE, f"that {graded}")
     if before in ("all", "never") or (before in VERB and before not in ("do", "does", "did", "doing", "done")):
         return Use(DEGREE, f"that {graded}")
     return None
@@ -456,7 +456,7 @@ def _is_head(words: Sequence[str], j: int) -> bool:
     return word[:1].isalnum() and not closed and not is_adverb(word) and (word not in VERB or _is_noun(words, j))
 
 
-def _pronoun(words: Sequence[str], index: int, follows: Next) -> Use:
+def _pronoun(words: Sequence[str], index: int, follows: FollowingWords) -> Use:
     """Which pronoun a "that" in use is: relative after a noun, else demonstrative, with a noun or alone."""
     before = word_at(words, index - 1)
     if _is_head(words, index - 1) and follows.kind not in ("end", "fixed"):

@@ -37,7 +37,7 @@ Setting = tuple[str, str, str]  # column, context, head
 Sources = Mapping[str, Sequence[str]]
 
 
-class Found(NamedTuple):
+class PaperFiles(NamedTuple):
     """What stands in the files.
 
     cells. sources: by kind, the source sentence of each test pair of the cells; empty if unknown.
@@ -56,7 +56,7 @@ def files(paths: Sequence[str]) -> list[Path]:
     return [*(path for path in map(Path, paths) if not path.is_dir()), *inside]
 
 
-def read(paths: Sequence[str]) -> Found:
+def read(paths: Sequence[str]) -> PaperFiles:
     """The cells in the folders among `paths` and their subfolders, and the JSON files in those folders and `paths`.
 
     Raises:
@@ -88,7 +88,7 @@ def read(paths: Sequence[str]) -> Found:
             file=paths[0],
         )
     sources = samples[0] if samples and all(each == samples[0] for each in samples) else {}
-    return Found(sorted(cells, key=lambda cell: (cell["row"], cell["seed"])), sources, evaluated, agreed)
+    return PaperFiles(sorted(cells, key=lambda cell: (cell["row"], cell["seed"])), sources, evaluated, agreed)
 
 
 def _sources(sample: Mapping[str, Any]) -> Sources:
@@ -97,7 +97,7 @@ def _sources(sample: Mapping[str, Any]) -> Sources:
     return {kind: [f"{id[0]}/{id[-1].split('#')[0]}" for id in ids] for kind, ids in parts.items()}
 
 
-def tables(found: Found) -> list[Table]:
+def tables(found: PaperFiles) -> list[Table]:
     """All tables that there are figures for."""
     made = [table1(name, content) for name, content in found.agreed.items()]
     if found.cells:
@@ -108,7 +108,7 @@ def tables(found: Found) -> list[Table]:
     return [table for table in made if table.rows]
 
 
-def notes(found: Found) -> list[str]:
+def notes(found: PaperFiles) -> list[str]:
     """The number of cells and pairs behind the tables, and how to read them."""
     if not found.cells:
         return []

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pronmetric.checkpoint.model_config import Judged
+from pronmetric.checkpoint.model_config import PeoplePreference
 from pronmetric.eval.calibration import logit
 from pronmetric.scoring.score import SegmentScore
 
 LEAST = 1e-7  # of a probability, where logits are compared
 
 
-def prefer_by_source(segment: SegmentScore, by: Judged) -> SegmentScore:
+def prefer_by_source(segment: SegmentScore, by: PeoplePreference) -> SegmentScore:
     """A segment of a scorer that reads sources itself, which has no pair head, with the preference by these weights."""
     return prefer(without_pair_head(segment), by)
 
@@ -19,7 +19,7 @@ def without_pair_head(segment: SegmentScore) -> SegmentScore:
     return segment._replace(preference=0.0 if segment.pronouns else None)
 
 
-def prefer(segment: SegmentScore, by: Judged) -> SegmentScore:
+def prefer(segment: SegmentScore, by: PeoplePreference) -> SegmentScore:
     """A segment with the preference by these weights; as it is if it has pronouns and no preference."""
     if segment.preference is not None:
         value = by.own * segment.preference + by.logit * mean_logit(segment)

@@ -134,11 +134,11 @@ def make_app(
             openapi_extra={"requestBody": schema},
         )(respond)
 
-    add("/score", interface.Asked, interface.ScoredRecords, service.score)
-    add("/compare", interface.AskedToCompare, interface.Compared, service.compare)
-    add("/suggest", interface.AskedToSuggest, interface.SuggestedRecords, service.suggest)
-    add("/attention", interface.Asked, interface.AttendedRecords, service.attend)
-    add("/texts", interface.AskedToRead, interface.ReadFile, read_file, interface.FILE)
+    add("/score", interface.ScoreRequest, interface.ScoredRecords, service.score)
+    add("/compare", interface.CompareRequest, interface.Comparison, service.compare)
+    add("/suggest", interface.SuggestRequest, interface.SuggestedRecords, service.suggest)
+    add("/attention", interface.ScoreRequest, interface.AttendedRecords, service.attend)
+    add("/texts", interface.ReadRequest, interface.ReadFile, read_file, interface.FILE)
     return app
 
 

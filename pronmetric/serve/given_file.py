@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pronmetric.errors import InputError
-from pronmetric.serve.interface import AskedToRead
+from pronmetric.serve.interface import ReadRequest
 from pronmetric.text import corpus
 from pronmetric.text.corpus import Corpus
 from pronmetric.text.files.detect import INSIST
@@ -17,7 +17,7 @@ from pronmetric.text.files.detect import INSIST
 _ONE = asyncio.Semaphore(1)
 
 
-async def read_file(asked: AskedToRead) -> dict[str, Any]:
+async def read_file(asked: ReadRequest) -> dict[str, Any]:
     """The texts of a file in any format that the command line reads, one file at a time."""
     async with _ONE:
         return await asyncio.to_thread(_read, PurePath(asked.name).name, asked.text)

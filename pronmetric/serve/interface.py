@@ -50,17 +50,17 @@ _EXAMPLE: dict[str, Any] = {"id": 1, "context": ["Maria ran the library."], "tex
 _BETTER: dict[str, Any] = {**_EXAMPLE, "text": "On Friday she locked its doors."}
 
 
-class Asked(BaseModel):
+class ScoreRequest(BaseModel):
     """Records to score."""
 
     model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"example": {"records": [_EXAMPLE]}})
     records: Records
 
 
-class AskedToSuggest(BaseModel):
+class SuggestRequest(BaseModel):
     """Records whose doubtful pronouns are listed."""
 
-    model_config = Asked.model_config
+    model_config = ScoreRequest.model_config
     records: Records
     threshold: float | None = Field(
         THRESHOLD, ge=0, le=1, description="pronouns with a lower probability are listed; null lists all"
@@ -68,7 +68,7 @@ class AskedToSuggest(BaseModel):
     top: int = Field(TOP, ge=1, le=100, description="the most forms of each pronoun")
 
 
-class AskedToCompare(BaseModel):
+class CompareRequest(BaseModel):
     """Records of two systems; those at the same place are translations of the same sentence."""
 
     model_config = ConfigDict(
@@ -82,7 +82,7 @@ class AskedToCompare(BaseModel):
     tie: float = Field(TIE_THRESHOLD, ge=0, allow_inf_nan=False, description="up to this difference it is a tie")
 
 
-class AskedToRead(BaseModel):
+class ReadRequest(BaseModel):
     """The text of a file, and its name, whose suffix may tell the format."""
 
     model_config = ConfigDict(
@@ -136,7 +136,7 @@ class Gap(BaseModel):
     probability: float
 
 
-class Scored(BaseModel):
+class ScoredRecord(BaseModel):
     """A record's score in [0, 1], null without a pronoun, and the expected number of pronoun errors.
 
     preference: the number by which two translations of one segment are compared, if the checkpoint has one.
@@ -162,7 +162,7 @@ class Scored(BaseModel):
     no_translation: str | None = None
 
 
-class Better(BaseModel):
+class BetterForm(BaseModel):
     """A more probable form; agrees: whether it has the pronoun's case and kind, and fits its verb or noun.
 
     same_person: whether it is of the pronoun's grammatical person.
@@ -179,11 +179,11 @@ class Better(BaseModel):
 class Doubtful(Pronoun):
     """A listed pronoun with its better forms: those that agree first, of these those of the same person."""
 
-    better: list[Better]
+    better: list[BetterForm]
 
 
-class Suggested(BaseModel):
-    """The listed pronouns of a record. no_translation: why it is none, as in `Scored`."""
+class SuggestedRecord(BaseModel):
+    """The listed pronouns of a record. no_translation: why it is none, as in `ScoredRecord`."""
 
     model_config = ConfigDict(extra="forbid")
     id: Any
@@ -198,7 +198,7 @@ class Attending(Pronoun):
     weights: list[float] | None
 
 
-class Attended(BaseModel):
+class AttendedRecord(BaseModel):
     """The attention of a record's pronouns. context: as the model reads it; words: spans in it and in the text."""
 
     model_config = ConfigDict(extra="forbid")
@@ -209,7 +209,7 @@ class Attended(BaseModel):
     pronouns: list[Attending]
 
 
-class Compared(BaseModel):
+class Comparison(BaseModel):
     """A comparison as `pronmetric compare --to_json` writes it, with the record's id in each segment.
 
     verdict: which of the two is better, in a sentence. notes: texts in another language, sources that cannot be right,
@@ -231,21 +231,21 @@ class Compared(BaseModel):
 class ScoredRecords(BaseModel):
     """As `pronmetric score --jsonl` prints, in the order of the records.
 
-    verdict: the expected errors of all, in a sentence. notes: as of `Compared`.
+    verdict: the expected errors of all, in a sentence. notes: as of `Comparison`.
     """
 
     model_config = ConfigDict(extra="forbid")
-    records: list[Scored]
+    records: list[ScoredRecord]
     signature: str
     verdict: str
     notes: list[str]
 
 
 class SuggestedRecords(BaseModel):
-    """As `pronmetric suggest --jsonl` prints, in the order of the records. notes: as of `Compared`."""
+    """As `pronmetric suggest --jsonl` prints, in the order of the records. notes: as of `Comparison`."""
 
     model_config = ConfigDict(extra="forbid")
-    records: list[Suggested]
+    records: list[SuggestedRecord]
     signature: str
     notes: list[str]
 
@@ -254,7 +254,7 @@ class AttendedRecords(BaseModel):
     """In the order of the records."""
 
     model_config = ConfigDict(extra="forbid")
-    records: list[Attended]
+    records: list[AttendedRecord]
     signature: str
 
 

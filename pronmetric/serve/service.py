@@ -21,7 +21,7 @@ from pronmetric.scoring.comparison import AllPairs, crossed_scores, crossed_text
 from pronmetric.scoring.inference import PronounAttention
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, tally_segments
 from pronmetric.serve.batches import Batches
-from pronmetric.serve.interface import Asked, AskedToCompare, AskedToSuggest
+from pronmetric.serve.interface import CompareRequest, ScoreRequest, SuggestRequest
 from pronmetric.signature import Signature
 from pronmetric.text.context import CROSSED, NONE, Text
 from pronmetric.text.corpus import Row
@@ -64,7 +64,7 @@ class Service:
         told = {"status": "ok", "model": self.metric.name, "signature": signature, "version": __version__}
         return {**told, "waiting": self.batches.waiting}
 
-    async def score(self, asked: Asked) -> dict[str, Any]:
+    async def score(self, asked: ScoreRequest) -> dict[str, Any]:
         """The scores of records, as `score --jsonl` prints them."""
         (records,), counts = self._read(records=asked.records)
         segments = await self._scores(_texts(records))
@@ -73,7 +73,7 @@ class Service:
         whole = system_of(_ALONE, tally_segments(segments).score())
         return {**self._answer(scored, counts), "verdict": verdict.of_system(whole), **self._notes(records)}
 
-    async def suggest(self, asked: AskedToSuggest) -> dict[str, Any]:
+    async def suggest(self, asked: SuggestRequest) -> dict[str, Any]:
         """Doubtful pronouns with better forms, as `suggest --jsonl` prints them."""
         (records,), counts = self._read(records=asked.records)
         if not self.metric.probability:
@@ -92,7 +92,7 @@ class Service:
         listed = ({"id": one.id, **write.suggestions(one.text, each, top=asked.top)} for one, each in found)
         return {**self._answer(listed, counts), **self._notes(records)}
 
-    async def attend(self, asked: Asked) -> dict[str, Any]:
+    async def attend(self, asked: ScoreRequest) -> dict[str, Any]:
         """The attention of each pronoun to each word of its context and its text; sources do not affect it."""
         (records,), counts = self._read(records=asked.records)
         texts = _texts(records)
@@ -104,7 +104,7 @@ class Service:
         found = await self.batches.run("attention", texts, size=size)
         return self._answer(map(self._attended, records, found), replace(counts, with_source=0))
 
-    async def compare(self, asked: AskedToCompare) -> dict[str, Any]:
+    async def compare(self, asked: CompareRequest) -> dict[str, Any]:
         """The comparison of two systems, as `compare --to_json` writes it, each pair in both of its contexts."""
         if len(asked.a) != len(asked.b):
             raise PronmetricError(f"expected as many records in b as in a, got {len(asked.b)} and {len(asked.a)}")

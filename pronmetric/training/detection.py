@@ -18,10 +18,10 @@ from pronmetric.training.after.calibrate import Fit, natural_rate, on_references
 from pronmetric.training.after.decision import Choice
 from pronmetric.training.after.pair_scorer import PairScorer
 from pronmetric.training.card import checkpoint as card
-from pronmetric.training.encoders.start import Start
+from pronmetric.training.encoders.start import InitialEncoder
 from pronmetric.training.examples.datamodule import PronounData
 from pronmetric.training.examples.prepared import Folder, check_language
-from pronmetric.training.fit import EXPORT, Fitted, Goal, batches_of_step, training_device
+from pronmetric.training.fit import EXPORT, FitResult, Goal, batches_of_step, training_device
 from pronmetric.training.module import Length, ScorerModule
 from pronmetric.training.paper.encoder_cache import cached_encoder, fill
 from pronmetric.training.settings import Train, Trainer
@@ -100,7 +100,7 @@ class DetectionTraining:
             teacher=self.teacher,
         )
 
-    def export(self, best: Fitted) -> Result:
+    def export(self, best: FitResult) -> Result:
         """See `Kind`."""
         settings, folder, out = self.settings, self.folder, Path(self.settings.out) / EXPORT
         calibration, choice = _calibrate(self.model.scorer.to(best.device), self.data, rate=self.rate)
@@ -130,7 +130,7 @@ class DetectionTraining:
         return Result(out, digest, best.figures, calibration)
 
 
-def _collator(settings: Train, start: Start, language: Language) -> Collator:
+def _collator(settings: Train, start: InitialEncoder, language: Language) -> Collator:
     max_pieces = min(settings.encoder.max_pieces, start.encoder.max_pieces)
     separator = start.pieces.separator is not None
     return Collator(start.pieces, max_pieces=max_pieces, separator=separator, split=language.words)

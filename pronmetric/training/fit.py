@@ -53,7 +53,7 @@ class Goal(NamedTuple):
     mode: Literal["max", "min"]
 
 
-class Fitted(NamedTuple):
+class FitResult(NamedTuple):
     """The outcome of a run: its steps, the best step by the goal, seconds, the figures of the best step, its device."""
 
     steps: int
@@ -72,7 +72,7 @@ def fit(
     goal: Goal,
     settings: Mapping[str, Any],
     length: Length,
-) -> Fitted | None:
+) -> FitResult | None:
     """Train `module`, resuming the run in `out` if there is one, and load the weights of its best validation.
 
     The weights of the last step are saved before they are validated: of a run that stops there only the validation is
@@ -108,7 +108,7 @@ def fit(
         )
     step, figures, device = int(state["global_step"]), state["figures"], lightning.strategy.root_device
     steps = int(lightning.global_step) if trained is None else length.steps
-    return Fitted(steps, step, round(resume.seconds), figures, device)
+    return FitResult(steps, step, round(resume.seconds), figures, device)
 
 
 def _not_validated(last: Path, length: Length) -> dict[str, Any] | None:

@@ -26,7 +26,7 @@ from pronmetric.nn.scorer import PronounScorer
 from pronmetric.training.callbacks import may_wait
 from pronmetric.training.examples.batches import Labelled
 from pronmetric.training.settings import Adam, Adamw, Detection, Logistic, Margin, Pairs, Sgd
-from pronmetric.training.teacher import Answer, Teacher
+from pronmetric.training.teacher import Teacher, TeacherOutput
 
 SUFFIX = {SCORE: "", ERRORS: "_errors", PREFERENCE: "_preference"}  # of the figures' names
 Columns = dict[str, np.ndarray]
@@ -192,7 +192,7 @@ class ScorerModule(pl.LightningModule):
             parts |= self._soft_losses(out, item, self.teacher.answer(item.lesson))
         return parts
 
-    def _soft_losses(self, out: HeadOutput, item: Labelled, answer: Answer) -> dict[str, Float[Tensor, ""]]:
+    def _soft_losses(self, out: HeadOutput, item: Labelled, answer: TeacherOutput) -> dict[str, Float[Tensor, ""]]:
         """The losses to a teacher's answer: on all pronouns and all pairs, whether or not they have labels."""
         real = item.batch.pronoun_mask
         parts = {"soft_detection": losses.detection(out.scores, answer.logits.sigmoid(), item.places.pronouns)}

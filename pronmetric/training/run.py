@@ -12,7 +12,7 @@ from typing import Protocol
 
 from pronmetric.training.detection import DetectionTraining
 from pronmetric.training.examples.datamodule import PronounData
-from pronmetric.training.fit import Fitted, Goal, fit, prepare_process, run_length
+from pronmetric.training.fit import FitResult, Goal, fit, prepare_process, run_length
 from pronmetric.training.module import Length, ScorerModule
 from pronmetric.training.settings import Train
 from pronmetric.training.source.reader import ReaderTraining
@@ -35,7 +35,7 @@ class Kind(Protocol):
     def module(self, length: Length, note: Callable[[str], None]) -> ScorerModule:
         """The Lightning module of a run of this length; `note` takes a line on each source of the data."""
 
-    def export(self, best: Fitted) -> Result:
+    def export(self, best: FitResult) -> Result:
         """Fit what scores need beside the trained weights, and write the checkpoint with its card."""
 
 

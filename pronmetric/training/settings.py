@@ -241,7 +241,7 @@ class Data(Record):
         return self.folders[0]
 
 
-class In(Record):
+class ContextGroup(Record):
     """Group context."""
 
     name: Context
@@ -326,7 +326,7 @@ class Train(Settings):
     head: Annotated[LogitHead | PaperHead | AverageHead, Field(discriminator="kind")]
     loss: Annotated[Logistic | Margin, Field(discriminator="kind")]
     objective: Annotated[Detection | Pairs, Field(discriminator="kind")]
-    context: In
+    context: ContextGroup
     optim: Annotated[Adamw | Sgd, Field(discriminator="kind")]
     trainer: Trainer
     table: Table | None

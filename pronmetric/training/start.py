@@ -19,9 +19,9 @@ from pronmetric.nn.scorer import PronounScorer
 from pronmetric.training import teacher as teachers
 from pronmetric.training.after.calibrate import Fit, recorded
 from pronmetric.training.card import recipe
-from pronmetric.training.encoders.start import Start, make, of_checkpoint
+from pronmetric.training.encoders.start import InitialEncoder, make, of_checkpoint
 from pronmetric.training.examples.prepared import Prepared
-from pronmetric.training.fit import EXPORT, PRECISION, Fitted, refuse_other
+from pronmetric.training.fit import EXPORT, PRECISION, FitResult, refuse_other
 from pronmetric.training.module import DTYPES
 from pronmetric.training.settings import WORD_STATE, Train
 from pronmetric.training.teacher import Teacher
@@ -71,7 +71,7 @@ def load_teacher(settings: Train, prepared: Prepared) -> Teacher | None:
 
 
 def describe(
-    settings: Train, start: Start, collator: Collator, prepared: Prepared, gaps: GapHead | None = None
+    settings: Train, start: InitialEncoder, collator: Collator, prepared: Prepared, gaps: GapHead | None = None
 ) -> Model:
     """The model of a run, as its checkpoint describes it."""
     head = settings.pronoun_head
@@ -95,7 +95,7 @@ def describe(
 def training_record(
     settings: Train,
     model: InitialModel,
-    best: Fitted,
+    best: FitResult,
     *,
     overrides: Sequence[str] | None,
     teacher: Teacher | None,
@@ -131,7 +131,7 @@ class InitialModel(NamedTuple):
     """
 
     scorer: PronounScorer
-    start: Start
+    start: InitialEncoder
     new_head: bool
     config: Mapping[str, Any] | None
 

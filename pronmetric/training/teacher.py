@@ -43,7 +43,7 @@ class Lesson:
         return move(self, device)
 
 
-class Answer(NamedTuple):
+class TeacherOutput(NamedTuple):
     """The teacher's numbers for the pronouns of a batch: logits, and preferences where it has a pair head."""
 
     logits: Float[Tensor, "batch pronouns"]
@@ -73,12 +73,12 @@ class Teacher:
         self._scorer = for_inference(self._scorer.to(device), dtype)
 
     @torch.no_grad()
-    def answer(self, lesson: Lesson) -> Answer:
+    def answer(self, lesson: Lesson) -> TeacherOutput:
         """Its numbers for the pronouns of the student's batch; padded pronouns have arbitrary ones."""
         with torch.autocast(lesson.at.device.type, enabled=False):
             out = self._scorer(lesson.batch)
         logits, preferences = out.scores.flatten()[lesson.at], out.preferences
-        return Answer(logits, None if preferences is None else preferences.flatten()[lesson.at])
+        return TeacherOutput(logits, None if preferences is None else preferences.flatten()[lesson.at])
 
 
 def load(folder: str | Path, *, forms: Collection[str], language: Language, name: str = "teacher") -> Teacher:

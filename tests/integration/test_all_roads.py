@@ -19,7 +19,7 @@ import pytest
 
 from pronmetric import Prediction, PronounMetric, in_context
 from pronmetric.cli.main import main
-from pronmetric.serve.interface import Asked
+from pronmetric.serve.interface import ScoreRequest
 from pronmetric.serve.service import Service
 from pronmetric.text.context import GIVEN
 from tests.tools.row_files import jsonl, parts, write
@@ -166,7 +166,7 @@ def test_files_records_python_bulk_and_serve(road: Road, serial: list[int], caps
     assert main(["bulk", "score", "in.parquet", "-o", "out", "--shard-rows", "8", *fixed]) == 0
     found["bulk"] = [plain(row) for row in parts(Path("out") / "scores")]
 
-    answer = asyncio.run(Service(metric, context=GIVEN).score(Asked(records=records)))
+    answer = asyncio.run(Service(metric, context=GIVEN).score(ScoreRequest(records=records)))
     found["serve"] = [plain(one) for one in answer["records"]]
 
     for name, numbers in found.items():

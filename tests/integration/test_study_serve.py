@@ -20,10 +20,10 @@ import pytest
 
 from pronmetric.cli.main import main
 from pronmetric.lab.study import answers, folder, server
-from pronmetric.lab.study.answers import Answer
+from pronmetric.lab.study.answers import TaskAnswer
 from pronmetric.lab.study.database import Database, connect
 from pronmetric.lab.study.folder import Design, Study
-from pronmetric.lab.study.page import Look
+from pronmetric.lab.study.page import PageOptions
 from pronmetric.lab.study.sample import sample
 from pronmetric.serve import connections
 from pronmetric.serve.connections import Seconds
@@ -155,7 +155,9 @@ def in_thread(study: Study, address: str, *, overlap: int | None = None) -> Iter
     """The server in this process: its database and its address."""
     data = connect(address, study, overlap=overlap)
     opened = connections.listen("127.0.0.1", 0)
-    running = connections.server(server.make_app(data, Look("A study")), seconds=Seconds(_SECONDS, _SECONDS, _SECONDS))
+    running = connections.server(
+        server.make_app(data, PageOptions("A study")), seconds=Seconds(_SECONDS, _SECONDS, _SECONDS)
+    )
     thread = threading.Thread(target=running.run, kwargs={"sockets": [opened]})
     thread.start()
     try:
@@ -206,7 +208,7 @@ def test_an_annotator_answers_in_the_browser(tmp_path: Path, browser: Browser) -
         assert "Your answers are stored" in browser.run("document.getElementById('done-text').textContent")
         faults = [fault for fault in browser.faults() if "409" not in fault]
         assert faults == [] and all(url.startswith((base, "about:")) for url in browser.requests())
-        assert data.answers()["3"][4] == Answer(4, "both", 1.0)
+        assert data.answers()["3"][4] == TaskAnswer(4, "both", 1.0)
         browser.open(f"{base}/o/{data.overview_token()}")
         assert browser.run("document.querySelectorAll('#annotators tbody tr').length") == 4 and browser.faults() == []
 

@@ -13,7 +13,7 @@ import pytest
 
 from pronmetric.cli.main import main
 from pronmetric.lab.study import arms, findings, folder, stages
-from pronmetric.lab.study.answers import Answer, Answers, dump
+from pronmetric.lab.study.answers import Answers, TaskAnswer, dump
 from pronmetric.lab.study.folder import TWO_STAGES, Design, Item, Study, Task
 from pronmetric.report import buckets, tables
 from pronmetric.text import strict_json
@@ -46,7 +46,9 @@ def studied(design: Design, seed: int) -> tuple[Study, Answers]:
         again = [] if design.stages else [Task(one.item, not one.swapped, True) for one in once[::6]]
         tasks[name] = (*once, *again)
         given[name] = tuple(
-            Answer(k, drawn.choice(design.answers), float(drawn.randint(1, 60)), "Hm." if drawn.random() < 0.1 else "")
+            TaskAnswer(
+                k, drawn.choice(design.answers), float(drawn.randint(1, 60)), "Hm." if drawn.random() < 0.1 else ""
+            )
             for k in range(len(tasks[name]))
             if drawn.random() < 0.8
         )

@@ -12,7 +12,7 @@ import pytest
 
 from pronmetric.cli.main import main
 from pronmetric.metric import PronounMetric
-from pronmetric.serve.interface import Asked, AskedToCompare, AskedToSuggest
+from pronmetric.serve.interface import CompareRequest, ScoreRequest, SuggestRequest
 from pronmetric.serve.service import Service
 from pronmetric.text.context import GIVEN, in_context
 
@@ -68,9 +68,9 @@ def test_the_server_gives_the_numbers_of_the_verbs_to_each_of_many(
 
     async def play() -> list[dict[str, Any]]:
         halves = (a[:5], a[5:])
-        each = [service.score(Asked(records=half)) for half in halves]
-        suggested = [service.suggest(AskedToSuggest(records=half, threshold=1.0)) for half in halves]
-        both = service.compare(AskedToCompare(a=a, b=b))
+        each = [service.score(ScoreRequest(records=half)) for half in halves]
+        suggested = [service.suggest(SuggestRequest(records=half, threshold=1.0)) for half in halves]
+        both = service.compare(CompareRequest(a=a, b=b))
         return list(await asyncio.gather(*each, *suggested, both))
 
     *found, both = asyncio.run(play())

@@ -49,7 +49,7 @@ def build(
     *,
     agreement: str = "grammar",
     reader: Reader | None = None,
-) -> list[suite_entries.Found]:
+) -> list[suite_entries.CandidateError]:
     filters = suite_entries.Filters(agreement_filter(agreement, min_agreement=0.8), reader)
     return list(suite_entries.build(testsets, ENGLISH, filters=filters, context_size=2, seed=1, without_source=missing))
 

@@ -11,7 +11,7 @@ import pytest
 
 from data_prep.suites import consistency, corpus, fragments, versions
 from data_prep.suites.consistency import DEIXIS, LEXICAL, VERB_PHRASE
-from pronmetric.alignment.parsed import Aligned
+from pronmetric.alignment.parsed import AlignedSentences
 from pronmetric.cli import suite_build
 from pronmetric.errors import InputError
 from pronmetric.lab.study import candidates
@@ -31,19 +31,19 @@ def document(rows: Rows, code: str = "ru") -> corpus.Document:
     pairs = []
     for number, (source, target, links) in enumerate(rows, start=1):
         found = tuple((int(a), int(b)) for a, b in (link.split("-") for link in links.split()))
-        pairs.append(Aligned(sentence(source, "en"), sentence(target, code), found, number))
+        pairs.append(AlignedSentences(sentence(source, "en"), sentence(target, code), found, number))
     return corpus.Document("doc", tuple(pairs))
 
 
 def made(
     rows: Rows, kind: str, code: str = "ru", lexicon: consistency.Lexicon | None = None
-) -> tuple[list[versions.Made], Counter[str]]:
+) -> tuple[list[versions.VersionItem], Counter[str]]:
     counts: Counter[str] = Counter()
     found = consistency.items([document(rows, code)], kind, language=code, lexicon=lexicon, counts=counts)
     return list(found), counts
 
 
-def last(one: versions.Made) -> list[str]:
+def last(one: versions.VersionItem) -> list[str]:
     return [text.split(versions.SEPARATOR)[-1] for text in one.item["dst"]]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from data_prep.suites import corpus, counterparts, discourse
-from pronmetric.alignment.parsed import Aligned
+from pronmetric.alignment.parsed import AlignedSentences
 from pronmetric.cli import suite_build
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.suites import cai_xiong
@@ -28,11 +28,11 @@ def document(*rows: tuple[str, str, str]) -> corpus.Document:
             corpus.sentence_of(text, corpus.split(text, code), "doc", 1)
             for text, code in ((source, "en"), (target, "zh"))
         )
-        pairs.append(Aligned(*sides, found, number))
+        pairs.append(AlignedSentences(*sides, found, number))
     return corpus.Document("doc", tuple(pairs))
 
 
-def made(source: str, target: str, links: str = "") -> tuple[list[discourse.Made], Counter[str]]:
+def made(source: str, target: str, links: str = "") -> tuple[list[discourse.DiscourseItem], Counter[str]]:
     counts: Counter[str] = Counter()
     return list(discourse.items([document(FIRST, (source, target, links))], context=2, counts=counts)), counts
 

@@ -11,7 +11,7 @@ import pytest
 
 from data_prep.coreference.conll import Annotated, Mention
 from data_prep.suites import contrastive, corpus, english
-from pronmetric.alignment.parsed import Aligned
+from pronmetric.alignment.parsed import AlignedSentences
 from pronmetric.cli import suite_build
 from pronmetric.errors import InputError
 from pronmetric.lab.suites import contrapro
@@ -38,7 +38,7 @@ def parallel(*pairs: tuple[str, str, str], **chains: list[tuple[int, int, int, s
     aligned = []
     for number, (source, target, links) in enumerate(pairs, start=1):
         found = tuple((int(a), int(b)) for a, b in (link.split("-") for link in links.split()))
-        aligned.append(Aligned(sentence(source), sentence(target), found, number))
+        aligned.append(AlignedSentences(sentence(source), sentence(target), found, number))
     made = {
         side: corpus.by_entity(corpus.Place(n, conllu.Mention(a, b, entity, b - 1)) for n, a, b, entity in places)
         for side, places in chains.items()

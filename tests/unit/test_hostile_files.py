@@ -33,7 +33,7 @@ def limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(MAX_FILE, str(LIMIT))
 
 
-def survey(path: Path) -> list[inputs.Surveyed]:
+def survey(path: Path) -> list[inputs.InputFile]:
     return inputs.survey(inputs.find([str(path)], output=storage.place("elsewhere"))[0], Columns({}, ()))
 
 

@@ -42,7 +42,7 @@ class _NoRedirect(request.HTTPRedirectHandler):
 _OPENER = request.build_opener(_NoRedirect)
 
 
-class Asked(NamedTuple):
+class EndpointPoints(NamedTuple):
     """Both texts' points of each pair, in [0, 1].
 
     unclear: the number of answers that named neither text nor a tie; they count as ties.
@@ -76,7 +76,9 @@ class Endpoint:
         self._known = {} if self._kept is None or not self._kept.exists() else _read(self._kept)
         self._prompt = files("pronmetric.lab.baselines").joinpath("pair_prompt.txt").read_text(encoding="utf-8")
 
-    def ask(self, pairs: Iterable[tuple[Text, Text]], *, advance: Callable[[int], object] | None = None) -> Asked:
+    def ask(
+        self, pairs: Iterable[tuple[Text, Text]], *, advance: Callable[[int], object] | None = None
+    ) -> EndpointPoints:
         """Ask for each pair; `advance` is called with 1 after each.
 
         Raises:
@@ -94,7 +96,7 @@ class Endpoint:
             points.append(((first[0] + 1 - first[1]) / 2, (1 - first[0] + first[1]) / 2))
             if advance is not None:
                 advance(1)
-        return Asked(points, unclear)
+        return EndpointPoints(points, unclear)
 
     def _answer(self, context: str, first: str, second: str) -> str | None:
         """A, B or TIE; None if the answer is unclear."""

@@ -27,7 +27,7 @@ class Question(NamedTuple):
     places: tuple[tuple[int, int], ...]
 
 
-class Marked(NamedTuple):
+class MarkingResult(NamedTuple):
     """What the passes marked.
 
     shares: of each pronoun, the share of the passes that marked it, NaN if no answer about its text was clear. by_pass:
@@ -47,7 +47,7 @@ def mark(
     *,
     passes: int = 1,
     advance: Callable[[int], object] | None = None,
-) -> Marked:
+) -> MarkingResult:
     """Ask about each text with a pronoun in each pass; `advance` is called with 1 after each answer.
 
     Raises:
@@ -75,7 +75,7 @@ def mark(
                 advance(1)
         by_pass.append(marked / seen if seen else math.nan)
     shares = tuple(sum(each) / len(each) if each else math.nan for each in votes)
-    return Marked(shares, tuple(by_pass), sum(0 < share < 1 for share in shares), unclear)
+    return MarkingResult(shares, tuple(by_pass), sum(0 < share < 1 for share in shares), unclear)
 
 
 def numbered(text: str, places: Sequence[tuple[int, int]]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pronmetric.eval.decision import SCORE
 from pronmetric.lab.board.figures import segment_values
-from pronmetric.lab.board.scored import Scored
+from pronmetric.lab.board.scored import TestSetScores
 from pronmetric.scoring.comparison import TIE_THRESHOLD
 from pronmetric.text.corpus import Corpus
 
@@ -31,7 +31,7 @@ class Segment(NamedTuple):
     reference: str | None = None
 
 
-class Worst(NamedTuple):
+class DoubtfulPronoun(NamedTuple):
     """A pronoun: its segment from 0, the text before it, itself, after it, the context; its class and probability.
 
     source, reference: of its segment; None if unknown.
@@ -49,7 +49,7 @@ class Worst(NamedTuple):
     reference: str | None = None
 
 
-class Marked(NamedTuple):
+class MarkedText(NamedTuple):
     """A text with its pronouns: pieces of text, each with the probability of a pronoun, None for other text."""
 
     pieces: tuple[tuple[str, float | None], ...]
@@ -63,7 +63,7 @@ def segments(corpus: Corpus, context: str, *, size: int) -> list[Segment]:
     ]
 
 
-def worst(scored: Scored, listed: Sequence[Segment], system: str, *, most: int) -> list[Worst]:
+def worst(scored: TestSetScores, listed: Sequence[Segment], system: str, *, most: int) -> list[DoubtfulPronoun]:
     """The pronouns of a system with the lowest probabilities, at most `most`; repeated sentences count once."""
     place = list(scored.systems).index(system)
     pronouns = scored.systems[system]
@@ -72,8 +72,8 @@ def worst(scored: Scored, listed: Sequence[Segment], system: str, *, most: int) 
 
 
 def _distinct(
-    scored: Scored, listed: Sequence[Segment], place: int, order: Sequence[int], system: str
-) -> Iterator[Worst]:
+    scored: TestSetScores, listed: Sequence[Segment], place: int, order: Sequence[int], system: str
+) -> Iterator[DoubtfulPronoun]:
     pronouns, seen = scored.systems[system], set()
     for row in order:
         number, start, end = int(pronouns.segment[row]), int(pronouns.start[row]), int(pronouns.end[row])
@@ -82,7 +82,7 @@ def _distinct(
         if (context, text, start) in seen:
             continue
         seen.add((context, text, start))
-        yield Worst(
+        yield DoubtfulPronoun(
             number,
             segment.doc,
             tail(context, CONTEXT),
@@ -123,7 +123,7 @@ Gap = tuple[int, float]
 """A segment, and the difference of two systems there, above 0 if the first is better."""
 
 
-def differing(scored: Scored, by: str = SCORE) -> Mapping[tuple[int, int], tuple[list[Gap], list[Gap]]]:
+def differing(scored: TestSetScores, by: str = SCORE) -> Mapping[tuple[int, int], tuple[list[Gap], list[Gap]]]:
     """For each two systems, the segments in which the first is better by most, and the second; at most `SIDES` each.
 
     by: what decides, one of `DECISIONS`.
@@ -140,7 +140,7 @@ def differing(scored: Scored, by: str = SCORE) -> Mapping[tuple[int, int], tuple
     return pairs
 
 
-def marked(scored: Scored, text: str, system: int, segment: int) -> Marked:
+def marked(scored: TestSetScores, text: str, system: int, segment: int) -> MarkedText:
     """A system's text of a segment, with its pronouns; a long text is shown around its worst pronoun."""
     pronouns = list(scored.systems.values())[system]
     rows = np.flatnonzero(pronouns.segment == segment)
@@ -151,7 +151,7 @@ def marked(scored: Scored, text: str, system: int, segment: int) -> Marked:
         pieces += [(text[at:start], None), (text[start:end], float(pronouns.probability[row]))]
         at = end
     pieces.append((text[at:], None))
-    return Marked(tuple(_shorten(pieces)))
+    return MarkedText(tuple(_shorten(pieces)))
 
 
 def _shorten(pieces: Sequence[tuple[str, float | None]]) -> list[tuple[str, float | None]]:

@@ -37,7 +37,7 @@ Human = Mapping[str, Mapping[str, float]]
 """By the id of a test set, the human score of each system, higher is better."""
 
 
-class Named(Protocol):
+class NamedTestSet(Protocol):
     """A test set: its id and name, its year if known, its language pair."""
 
     @property
@@ -68,7 +68,7 @@ class Agreement(NamedTuple):
     held_out: Mapping[str, Correlation]
 
 
-def find(folders: Sequence[Path], testsets: Iterable[Named], *, target: str) -> tuple[Human, list[str]]:
+def find(folders: Sequence[Path], testsets: Iterable[NamedTestSet], *, target: str) -> tuple[Human, list[str]]:
     """The human scores of test sets in folders, and notes on files that are left out.
 
     They are, the first that there is: for a test set of any name `TESTSET.SL-TL.sys.score`; mt-metrics-eval's
@@ -114,7 +114,7 @@ def _of_systems(scores: Mapping[str, float | None]) -> dict[str, float]:
     return {name: score for name, score in scores.items() if score is not None and not is_human(name)}
 
 
-def _of_evalset(testset: Named, files: Iterable[Path]) -> tuple[Path, list[str]] | None:
+def _of_evalset(testset: NamedTestSet, files: Iterable[Path]) -> tuple[Path, list[str]] | None:
     """The scores of a test set in mt-metrics-eval's layout, and the names of those that are not used."""
     files_of: dict[str, Path] = {}
     for path in files:

@@ -10,10 +10,10 @@ from typing import Any
 
 from pronmetric.eval.decision import SCORE, SEGMENT_UNITS, SYSTEM_UNITS
 from pronmetric.lab.board import examples, limits
-from pronmetric.lab.board.examples import Segment, Worst
+from pronmetric.lab.board.examples import DoubtfulPronoun, Segment
 from pronmetric.lab.board.figures import ALL, Figures, PairFigures, SystemFigures, rounded
 from pronmetric.lab.board.human import Agreement, Human
-from pronmetric.lab.board.scored import Scored
+from pronmetric.lab.board.scored import TestSetScores
 from pronmetric.lab.human.wmt_scores import is_human
 from pronmetric.output.display import visible
 from pronmetric.report import embed
@@ -117,7 +117,9 @@ def _figures(figures: SystemFigures) -> list[Any]:
     return [*known, *(rounded(x, _DIGITS) for x in errors)]
 
 
-def system(board: Figures, place: int, worst: Sequence[Worst], where: Mapping[str, Table], *, compare: str) -> str:
+def system(
+    board: Figures, place: int, worst: Sequence[DoubtfulPronoun], where: Mapping[str, Table], *, compare: str
+) -> str:
     """The page of one system; `compare`: the file name of the comparisons of its test set. where: tables of buckets."""
     name, testset = board.systems[place], board.testset
     axis = _axis(figures.systems[place] for figures in board.groups.values())
@@ -199,7 +201,7 @@ def _cells(figures: SystemFigures, axis: tuple[float, float]) -> str:
     return "".join(f"<td class=number>{cell}" for cell in cells)
 
 
-def _worst(pronoun: Worst) -> str:
+def _worst(pronoun: DoubtfulPronoun) -> str:
     where = f"line {pronoun.segment + 1}" + ("" if pronoun.doc is None else f" of {_escape(pronoun.doc)}")
     context = f'<span class="context">{_text(pronoun.context)}</span> ' if pronoun.context else ""
     return (
@@ -215,7 +217,7 @@ def _labelled(name: str, text: str | None) -> str:
     return "" if text is None else f'<p class="text {name}"><span class="tag">{name}</span><bdi>{_text(text)}</bdi></p>'
 
 
-def compare(board: Figures, scored: Scored, listed: Sequence[Segment]) -> str:
+def compare(board: Figures, scored: TestSetScores, listed: Sequence[Segment]) -> str:
     """The page that compares any two systems of a test set."""
     testset = board.testset
     return _page(
@@ -234,7 +236,7 @@ def compare(board: Figures, scored: Scored, listed: Sequence[Segment]) -> str:
     )
 
 
-def _comparisons(board: Figures, scored: Scored, listed: Sequence[Segment]) -> dict[str, Any]:
+def _comparisons(board: Figures, scored: TestSetScores, listed: Sequence[Segment]) -> dict[str, Any]:
     """The data of compare.js, which documents the format."""
     strings: dict[str, int] = {}
     texts: dict[str, list[Any]] = {}

@@ -68,7 +68,7 @@ class Pronouns(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
+class TestSetScores:
     """The scores of a test set's systems. docs: the document of each segment, None where documents are unknown.
 
     signature: of the scores. texts: a hash of all texts that the scores depend on. preferences: of each system's
@@ -105,7 +105,7 @@ def score(
     stream: Callable[[Iterable[Text]], Iterator[SegmentScore]],
     language: Language,
     signature: str,
-) -> Scored:
+) -> TestSetScores:
     """Score all systems of a test set.
 
     Args:
@@ -139,7 +139,7 @@ def score(
             preferences[name].append(np.nan if segment.preference is None else round(segment.preference, DIGITS))
             missing[name].append(None if segment.missing is None else round(segment.missing, DIGITS))
             surplus[name].append(None if segment.surplus is None else round(segment.surplus, DIGITS))
-    return Scored(
+    return TestSetScores(
         testset=testset,
         segments=corpus.segments,
         docs=tuple(doc or "" for doc in docs) if corpus.documents else None,
@@ -183,7 +183,7 @@ def reference_of(corpus: Corpus, context: str) -> str | None:
     return corpus.references[0] if context == COMMON else None
 
 
-def write(scored: Scored, path: Path) -> None:
+def write(scored: TestSetScores, path: Path) -> None:
     """Write the file of a scored test set."""
     content = {
         "format": FORMAT,
@@ -211,7 +211,7 @@ def write(scored: Scored, path: Path) -> None:
         file.write(strict_json.dump(content) + "\n")
 
 
-def read(path: Path) -> Scored | None:
+def read(path: Path) -> TestSetScores | None:
     """Read what `write` wrote; None for a file of an earlier version, which lacks something.
 
     Raises:
@@ -224,7 +224,7 @@ def read(path: Path) -> Scored | None:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f'expected the format "{FORMAT}"; {cure}', file=path)
     try:
-        return Scored(
+        return TestSetScores(
             testset=BoardSet(**content["testset"]),
             segments=content["segments"],
             docs=None if content["docs"] is None else tuple(content["docs"]),
@@ -248,10 +248,10 @@ def _columns(values: list[Any]) -> Pronouns:
     return Pronouns(segment, start, end, kind, np.array(probability, dtype=np.float64), back)
 
 
-class Stored(NamedTuple):
+class StoredScores(NamedTuple):
     """A test set's scores, and whether they were in the folder already."""
 
-    scored: Scored
+    scored: TestSetScores
     reused: bool
 
 
@@ -271,7 +271,7 @@ class Store:
     signature: Callable[[str], Signature]
     progress: Callable[[str, int], AbstractContextManager[object]]
 
-    def get(self, testset: BoardSet, corpus: Corpus) -> Stored:
+    def get(self, testset: BoardSet, corpus: Corpus) -> StoredScores:
         """The scores of a test set's systems, from the folder if version, signature and texts are the same.
 
         Raises:
@@ -287,7 +287,7 @@ class Store:
             kept = read(path)
             wanted = testset, str(signature), hash_texts(corpus)
             if kept is not None and (kept.testset, kept.signature, kept.texts) == wanted:
-                return Stored(kept, reused=True)
+                return StoredScores(kept, reused=True)
         with self.progress(testset.id, corpus.segments * len(corpus.systems)):
             new = score(
                 testset,
@@ -299,4 +299,4 @@ class Store:
             )
         self.folder.mkdir(parents=True, exist_ok=True)
         write(new, path)
-        return Stored(new, reused=False)
+        return StoredScores(new, reused=False)

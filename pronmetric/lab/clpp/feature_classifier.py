@@ -28,7 +28,7 @@ from scipy.sparse import csr_array, hstack
 from pronmetric.errors import InputError
 from pronmetric.lab.clpp.baseline import sentences
 from pronmetric.lab.clpp.data import OTHER, Line, Task
-from pronmetric.lab.clpp.features import FOREST, MAXENT, SVM, TWO_STEP, Described, describe, model_scores
+from pronmetric.lab.clpp.features import FOREST, MAXENT, SVM, TWO_STEP, SlotFeatures, describe, model_scores
 from pronmetric.lab.clpp.language_models import Ngrams
 from pronmetric.lab.clpp.score import Score, tally
 from pronmetric.lab.clpp.slots import balanced_weights
@@ -195,7 +195,7 @@ class Names:
         self._columns = {name: column for column, name in enumerate(names)}
 
     def __call__(
-        self, found: Sequence[Described], task: Task, *, scores: NDArray[np.float64] | None = None
+        self, found: Sequence[SlotFeatures], task: Task, *, scores: NDArray[np.float64] | None = None
     ) -> csr_array:
         """The feature matrix of slots (slots, features); `scores` replace those of the language model."""
         columns = [[self._columns[name] for name in one.names if name in self._columns] for one in found]
@@ -227,7 +227,7 @@ class FeatureClassifier:
         return [tuple(each) for each in labels]
 
 
-class Fitted(NamedTuple):
+class ClassifierFit(NamedTuple):
     """The outcome of `train`.
 
     chosen: the value of STRENGTHS that was chosen. scores: on development data, for each value. unfinished: values for
@@ -239,7 +239,7 @@ class Fitted(NamedTuple):
     unfinished: list[float]
 
 
-def format_fitted(fitted: Fitted, kind: str) -> str:
+def format_fitted(fitted: ClassifierFit, kind: str) -> str:
     """The table of the scores of a classifier of this kind."""
     rows = [
         (f"{value:g}", f"{got.macro.recall:.2f}", f"{got.macro_in_gold.recall:.2f}", f"{got.accuracy:.2f}")
@@ -253,7 +253,9 @@ def strength(kind: str) -> str:
     return "leaf" if kind == "forest" else "C"
 
 
-def train(task: Task, options: FeatureOptions, lines: Sequence[Line], development: Sequence[Line], out: Path) -> Fitted:
+def train(
+    task: Task, options: FeatureOptions, lines: Sequence[Line], development: Sequence[Line], out: Path
+) -> ClassifierFit:
     """Fit a classifier for each value of STRENGTHS, and write the one with the best macro-averaged recall to `out`.
 
     Raises:
@@ -294,11 +296,11 @@ def train(task: Task, options: FeatureOptions, lines: Sequence[Line], developmen
         known[strength] = tally(gold, predicted, task)
     chosen = max(known, key=lambda one: known[one].macro.recall)
     save(FeatureClassifier(task, options, names, fitted[chosen]), out)
-    return Fitted(chosen, known, unfinished)
+    return ClassifierFit(chosen, known, unfinished)
 
 
 def _language_model(
-    task: Task, options: FeatureOptions, lines: Sequence[Line], found: Sequence[Described]
+    task: Task, options: FeatureOptions, lines: Sequence[Line], found: Sequence[SlotFeatures]
 ) -> tuple[Ngrams, NDArray[np.float64]]:
     """A language model of all lines, and the scores of the slots by models that have not seen their lines."""
     texts = [[word.lower() for word in words] for words in sentences(lines, task)]

@@ -33,14 +33,14 @@ class Noun(NamedTuple):
     sources: tuple[tuple[str, str], ...]
 
 
-class Described(NamedTuple):
+class SlotFeatures(NamedTuple):
     """A slot, and the names of the features that it has."""
 
     window: Window
     names: tuple[str, ...]
 
 
-def describe(lines: Sequence[Line], *, size: int) -> Iterator[Described]:
+def describe(lines: Sequence[Line], *, size: int) -> Iterator[SlotFeatures]:
     """Each slot of the lines, with features of at most `size` words on each side."""
     nouns = [list(_nouns(line)) for line in lines]
     for window in windows(lines, size=size):
@@ -48,7 +48,7 @@ def describe(lines: Sequence[Line], *, size: int) -> Iterator[Described]:
         here = [noun for noun in nouns[window.line] if noun.at < at]
         before = [noun for line in nouns[max(0, window.line - LINES) : window.line] for noun in line]
         nearest = [*before, *here][: -NOUNS - 1 : -1]
-        yield Described(window, tuple(dict.fromkeys(_names(window, nearest))))
+        yield SlotFeatures(window, tuple(dict.fromkeys(_names(window, nearest))))
 
 
 def _names(window: Window, nouns: Sequence[Noun]) -> Iterator[str]:
@@ -77,7 +77,7 @@ def _nouns(line: Line) -> Iterator[Noun]:
             yield Noun(at, bare(token).lower(), sources)
 
 
-def model_scores(found: Sequence[Described], task: Task, model: Ngrams) -> NDArray[np.float64]:
+def model_scores(found: Sequence[SlotFeatures], task: Task, model: Ngrams) -> NDArray[np.float64]:
     """The log10 probability of a text with the best word of each class, minus that with the best word of all.
 
     (slots, classes), at most 0; higher is more probable.

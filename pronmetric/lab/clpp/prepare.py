@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from pronmetric.alignment.parsed import SUBJECTS, Aligned, Link
+from pronmetric.alignment.parsed import SUBJECTS, AlignedSentences, Link
 from pronmetric.errors import InputError
 from pronmetric.lab.clpp.data import NONE, OTHER, Task
 from pronmetric.text import conllu
@@ -32,7 +32,7 @@ class Slot(NamedTuple):
 
 
 def prepare(
-    corpus: Iterable[Aligned], task: Task, *, subjects: Sequence[str] = SUBJECTS, counts: Counter[str]
+    corpus: Iterable[AlignedSentences], task: Task, *, subjects: Sequence[str] = SUBJECTS, counts: Counter[str]
 ) -> Iterator[tuple[str, str]]:
     """The data line and the document of each sentence pair.
 
@@ -59,7 +59,7 @@ def _has_labels(tokens: Sequence[Token]) -> bool:
     return any(token.deprel != conllu.NOTHING for token in tokens)
 
 
-def _slots(pair: Aligned, task: Task, subjects: set[str], counts: Counter[str]) -> Iterator[Slot]:
+def _slots(pair: AlignedSentences, task: Task, subjects: set[str], counts: Counter[str]) -> Iterator[Slot]:
     """The slots of a sentence pair, in the order of their source tokens."""
     taken: set[int] = set()
     for s in _triggers(pair.source.tokens, task, subjects, counts):
@@ -113,7 +113,7 @@ def _insertion(s: int, links: Sequence[Link], size: int) -> int:
     return next(after, 0)
 
 
-def _write(pair: Aligned, slots: Sequence[Slot]) -> str:
+def _write(pair: AlignedSentences, slots: Sequence[Slot]) -> str:
     """The five columns of a sentence pair."""
     replaced = {slot.replaces: slot for slot in slots if slot.replaces >= 0}
     inserted = [slot for slot in slots if slot.replaces < 0]

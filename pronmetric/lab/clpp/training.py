@@ -23,7 +23,7 @@ from pronmetric.lab.clpp.slots import balanced_weights, class_loss
 from pronmetric.lab.clpp.windows import Window, windows
 from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 from pronmetric.training.examples.datamodule import StepSampler
-from pronmetric.training.fit import Fitted, Goal, fit, prepare_process, refuse_other, run_length
+from pronmetric.training.fit import FitResult, Goal, fit, prepare_process, refuse_other, run_length
 from pronmetric.training.module import Length, refuse_not_finite
 from pronmetric.training.settings import Trainer
 
@@ -163,7 +163,7 @@ def train(
     encoder: tuple[HuggingFaceEncoder, Subwords] | None,
     inputs: dict[str, str],
     progress: bool,
-) -> Fitted:
+) -> FitResult:
     """Train, and write the classifier with the best macro-averaged recall on development data to `out`.
 
     A killed run is resumed from `out`/last.ckpt and gives the same files. `inputs`: hashes of what it reads; a run is

@@ -22,7 +22,7 @@ _PART = "_###_"
 _RESET = "__RESET__"
 
 
-class Annotated(NamedTuple):
+class ContrastiveAnnotation(NamedTuple):
     """A segment that an annotator saw: its document, its number there from 0, the texts, and what was said of each."""
 
     doc: str
@@ -66,7 +66,7 @@ def read(path: str | Path) -> Iterator[tuple[str, Entry]]:
         yield name.split()[0], Entry({name: documents}, file=path, cure=FIX)
 
 
-def segments(whole: Entry, tally: Counter[str]) -> Iterator[Annotated]:
+def segments(whole: Entry, tally: Counter[str]) -> Iterator[ContrastiveAnnotation]:
     """The annotated segments of a language pair; annotations that do not count are counted in `tally`."""
     (name,) = whole.record
     for document in _kept(whole.entries(name), tally):
@@ -76,7 +76,7 @@ def segments(whole: Entry, tally: Counter[str]) -> Iterator[Annotated]:
         for place, (item, annotation) in enumerate(zip(items, said, strict=True)):
             doc, _, number = item.string("item_id").rpartition(_PART)
             numbered = doc and numbers.is_whole(number)
-            yield Annotated(
+            yield ContrastiveAnnotation(
                 doc or number, int(number) if numbered else place, document.string("user_id"), item, annotation
             )
 

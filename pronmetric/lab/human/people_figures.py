@@ -94,7 +94,7 @@ class SourceFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PeopleScores:
     """What is measured: doubts of the judged pronouns, and numbers that decide between the texts of the mended pairs.
 
     items, pairs: by the metric. without: the same without the source, None where that was not computed. baselines:
@@ -113,7 +113,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class PeopleFigures:
     """All figures. pronouns: by name of the row. forms: by form, without intervals. pairs: None without any.
 
     source: what the source adds, by set and by language; empty if scores without it were not computed. missing: of
@@ -129,7 +129,7 @@ class Measured:
     missing_pairs: PairFigures | None = None
 
 
-def measure(said: Said, *, seed: int) -> Measured:
+def measure(said: PeopleScores, *, seed: int) -> PeopleFigures:
     """The figures of a metric and of the baselines."""
     rows = people.parts(said.items)
     if said.without is not None:
@@ -145,7 +145,7 @@ def measure(said: Said, *, seed: int) -> Measured:
     if said.without is not None:
         decisions = {f"{by}, {WITHOUT}": values for by, values in decide(said.without[1]).items()} | decisions
     no_missing = people_gaps.reason(said.gaps)
-    return Measured(
+    return PeopleFigures(
         pronouns={name: figures(part, seed=seed) for name, part in rows.items()},
         forms={name: figures(part, seed=seed, draws=0) for name, part in people.forms(said.items).items()},
         pairs=pair_figures(said.pairs, decisions) if said.pairs else None,
@@ -264,7 +264,7 @@ def pair_figures(pairs: Sequence[ScoredPair], further: Mapping[str, Values]) -> 
     return PairFigures(len(pairs), accuracy, by_count, float((more < 0).mean()), float((more > 0).mean()))
 
 
-def panels(said: Said) -> dict[str, Panel]:
+def panels(said: PeopleScores) -> dict[str, Panel]:
     """Precision against recall of the metric and the baselines, and of each rater against the others; a panel a set.
 
     A set whose pronouns several raters judged is shown by these pronouns; without such a set, all pronouns are.
@@ -300,7 +300,7 @@ def _curve(items: Items) -> tuple[Array, Array]:
     return recall, precision
 
 
-def format_measured(measured: Measured) -> str:
+def format_measured(measured: PeopleFigures) -> str:
     """The tables of all figures, with an empty line between them."""
     tables = [format_items(measured.pronouns)]
     if measured.forms:
@@ -317,12 +317,12 @@ def format_measured(measured: Measured) -> str:
     return "\n\n".join(tables)
 
 
-def notes(measured: Measured) -> list[str]:
+def notes(measured: PeopleFigures) -> list[str]:
     """What is not measured, and why."""
     return [] if measured.no_missing is None else [f"{MISSING}: no figures; {measured.no_missing}"]
 
 
-def page_tables(measured: Measured, shown: Mapping[str, Panel]) -> list[Table]:
+def page_tables(measured: PeopleFigures, shown: Mapping[str, Panel]) -> list[Table]:
     """The same tables for a page, and the points of the curves: each rater against the others."""
     raters: list[list[object]] = [
         [f"{rater}, {name}", f"{100 * precision:.1f}", f"{100 * recall:.1f}"]

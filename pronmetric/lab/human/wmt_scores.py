@@ -32,7 +32,7 @@ _RANKING_NAME = re.compile(r"wmt(?P<year>\d\d)-da/ad-sys-ranking-(?P<source>[a-z
 _SOURCE = {"lv": "liv"}  # Livonian, which the rankings of WMT22 call by the code of Latvian
 
 
-class Ranked(NamedTuple):
+class RankedSystem(NamedTuple):
     """A system in a ranking. `system` is its name among the outputs, `id` that of the rating campaign."""
 
     system: str
@@ -43,7 +43,7 @@ class Ranked(NamedTuple):
     id: str
 
 
-class Assessed(NamedTuple):
+class AssessedSegment(NamedTuple):
     """A segment's mean scores and the number of annotations."""
 
     raw: float
@@ -116,7 +116,7 @@ def system_score_lines(scores: Mapping[str, float | None]) -> Iterator[str]:
     return (_line(system, score) for system, score in scores.items())
 
 
-def read_ranking(path: str | Path) -> list[Ranked]:
+def read_ranking(path: str | Path) -> list[RankedSystem]:
     """Read a ranking `ad-sys-ranking-*.csv`, keeping its order.
 
     If the file gives no names, the system's number is removed (`Online-A.5` is Online-A). A few systems have another
@@ -125,7 +125,7 @@ def read_ranking(path: str | Path) -> list[Ranked]:
     Raises:
         InputError: with file and line, for a malformed line or a duplicate name; for an empty file.
     """
-    ranked: list[Ranked] = []
+    ranked: list[RankedSystem] = []
     seen: set[str] = set()
     for line, text in lines_of(path):
         fields = text.split()
@@ -137,7 +137,7 @@ def read_ranking(path: str | Path) -> list[Ranked]:
         seen.add(name)
         raw, z = (finite(field, path, line) for field in fields[:2])
         annotations, segments = (_count(field, path, line) for field in fields[2:4])
-        ranked.append(Ranked(name, raw, z, annotations, segments, fields[4]))
+        ranked.append(RankedSystem(name, raw, z, annotations, segments, fields[4]))
     return ranked
 
 
@@ -161,13 +161,13 @@ def find_rankings(folder: Path, *, target: str = "en") -> tuple[list[Ranking], l
     return rankings, notes
 
 
-def read_assessments(path: str | Path) -> dict[str, dict[int, Assessed]]:
-    """Read `ad-seg-scores-*.csv`: the segments of each SYSTEM.NUMBER (`Ranked.id`), by their number from 1.
+def read_assessments(path: str | Path) -> dict[str, dict[int, AssessedSegment]]:
+    """Read `ad-seg-scores-*.csv`: the segments of each SYSTEM.NUMBER (`RankedSystem.id`), by their number from 1.
 
     Raises:
         InputError: with file and line, for another header, a malformed line or a duplicate segment.
     """
-    assessed: dict[str, dict[int, Assessed]] = {}
+    assessed: dict[str, dict[int, AssessedSegment]] = {}
     lines = lines_of(path)
     if next(lines)[1].split() != SEGMENT_HEAD:
         raise InputError(f"expected the head {' '.join(SEGMENT_HEAD)}", file=path, line=1)
@@ -182,7 +182,7 @@ def read_assessments(path: str | Path) -> dict[str, dict[int, Assessed]]:
             message = f"segment {segment} of {fields[0]} for the second time: expected each once"
             raise InputError(message, file=path, line=line)
         raw, z = (finite(field, path, line) for field in fields[2:4])
-        system[segment] = Assessed(raw, z, _count(fields[4], path, line))
+        system[segment] = AssessedSegment(raw, z, _count(fields[4], path, line))
     return assessed
 
 

@@ -24,7 +24,7 @@ _CURE = "save the answers again from the study's page"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class TaskAnswer:
     """The answer to one task. seconds: the time it took, None if unknown. comment: the annotator's, "" if none."""
 
     task: int
@@ -33,18 +33,18 @@ class Answer:
     comment: str = ""
 
 
-Answers = Mapping[str, Sequence[Answer]]
+Answers = Mapping[str, Sequence[TaskAnswer]]
 """The answers of each annotator, in the order of the tasks."""
 
 
-def read(study: Study, files: Iterable[str | Path]) -> dict[str, tuple[Answer, ...]]:
+def read(study: Study, files: Iterable[str | Path]) -> dict[str, tuple[TaskAnswer, ...]]:
     """The answers of each annotator; unfinished files are read too.
 
     Raises:
         InputError: no such file, another study, an unknown annotator, task or answer, two answers to a task or two
             files of an annotator.
     """
-    by_annotator: dict[str, tuple[Answer, ...]] = {}
+    by_annotator: dict[str, tuple[TaskAnswer, ...]] = {}
     places: dict[str, str | Path] = {}
     for path in files:
         name, answers = _read(study, path)
@@ -54,7 +54,7 @@ def read(study: Study, files: Iterable[str | Path]) -> dict[str, tuple[Answer, .
     return {name: by_annotator[name] for name in study.assignments if name in by_annotator}
 
 
-def dump(study: Study, annotator: str, answers: Sequence[Answer]) -> str:
+def dump(study: Study, annotator: str, answers: Sequence[TaskAnswer]) -> str:
     """The content of an annotator's file."""
     tasks = study.assignments[annotator]
     rows = [
@@ -90,14 +90,14 @@ def as_shown(answer: str, *, swapped: bool) -> str:
     return FIRST if (answer == REFERENCE) != swapped else SECOND
 
 
-def _read(study: Study, path: str | Path) -> tuple[str, tuple[Answer, ...]]:
+def _read(study: Study, path: str | Path) -> tuple[str, tuple[TaskAnswer, ...]]:
     content = Entry(strict_json.read(path, _CURE), file=path, cure=_CURE, expected=f'answers in the format "{FORMAT}"')
     if content.get("format") != FORMAT:
         content.fail(f'expected answers in the format "{FORMAT}"; {_CURE}')
     if content.get("study") != study.id:
         content.fail(f"answers to the study {content.get('study')}, not {study.id}; give its files")
     name = content.one_of("annotator", tuple(study.assignments))
-    by_task: dict[int, Answer] = {}
+    by_task: dict[int, TaskAnswer] = {}
     for row in content.entries("answers"):
         answer = _answer(study, name, row)
         if answer.task in by_task:
@@ -106,7 +106,7 @@ def _read(study: Study, path: str | Path) -> tuple[str, tuple[Answer, ...]]:
     return name, tuple(by_task[task] for task in sorted(by_task))
 
 
-def _answer(study: Study, annotator: str, row: Entry) -> Answer:
+def _answer(study: Study, annotator: str, row: Entry) -> TaskAnswer:
     tasks = study.assignments[annotator]
     task = row.whole("task", least=0, most=len(tasks) - 1)
     if row.get("item") != tasks[task].item:
@@ -115,4 +115,4 @@ def _answer(study: Study, annotator: str, row: Entry) -> Answer:
     if seconds is not None and seconds < 0:
         row.fail(f'"seconds" must be a number from 0, or null; got {seconds:g}')
     comment = row.string("comment") if "comment" in row.record else ""
-    return Answer(task, row.one_of("answer", study.design.answers), seconds, comment)
+    return TaskAnswer(task, row.one_of("answer", study.design.answers), seconds, comment)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pronmetric.errors import InputError
-from pronmetric.lab.study.answers import Answer
+from pronmetric.lab.study.answers import TaskAnswer
 from pronmetric.lab.study.folder import BOTH, FIRST, NEITHER, SECOND, Item, Study
 from pronmetric.text import numbers, strict_json
 from pronmetric.text.lines import read_lines
@@ -51,7 +51,7 @@ def batches(study: Study, annotator: str) -> str:
 
 def read(
     study: Study, files: Sequence[str | Path], *, tally: Counter[str] | None = None
-) -> dict[str, tuple[Answer, ...]]:
+) -> dict[str, tuple[TaskAnswer, ...]]:
     """The answers of each annotator in exported scores, without a header; `tally` counts control items (CHK).
 
     Raises:
@@ -72,7 +72,7 @@ def read(
             if version in own:
                 raise InputError(f'"{version}" of item {row[2]} is scored twice; keep one', file=path, line=line)
             own[version] = score, seconds
-    by_annotator: dict[str, list[Answer]] = {}
+    by_annotator: dict[str, list[TaskAnswer]] = {}
     for (annotator, number), own in sorted(scores.items()):
         where = f"task {number} of annotator {annotator}"
         if len(own) < 2:
@@ -80,7 +80,7 @@ def read(
         answer = _answer(own[FIRST][0], own[SECOND][0])
         if answer not in study.design.answers:
             raise InputError(f'{where}: equal scores mean "{answer}", which the study does not offer; correct them')
-        by_annotator.setdefault(annotator, []).append(Answer(number, answer, own[FIRST][1]))
+        by_annotator.setdefault(annotator, []).append(TaskAnswer(number, answer, own[FIRST][1]))
     return {name: tuple(given) for name, given in by_annotator.items()}
 
 

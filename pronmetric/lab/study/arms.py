@@ -36,7 +36,7 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class AnswerShift:
     """The items with these answers of most votes, one in each arm; "" where no answer wins."""
 
     first: str
@@ -61,7 +61,7 @@ class Arms:
     common: tuple[str, ...]
     expected: float
     difference: Estimate | None
-    moved: tuple[Moved, ...]
+    moved: tuple[AnswerShift, ...]
 
 
 def compare(
@@ -115,8 +115,10 @@ def compare(
     )
 
 
-def _moved(counts: Counter[tuple[str, str]]) -> tuple[Moved, ...]:
-    return tuple(Moved(*pair, number) for pair, number in sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+def _moved(counts: Counter[tuple[str, str]]) -> tuple[AnswerShift, ...]:
+    return tuple(
+        AnswerShift(*pair, number) for pair, number in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    )
 
 
 def _names(one: Study, other: Study) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 Each change is one transaction, committed to the disk before the method returns (SQLite: WAL, synchronous FULL). All
 state is in the database, so that a server can be killed and started again. A file of SQLite that is removed or replaced
-while it is open raises `Lost`, so that no answer goes to a file without a name.
+while it is open raises `DatabaseLost`, so that no answer goes to a file without a name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pronmetric.errors import InputError, MissingExtra, PronmetricError
-from pronmetric.lab.study.answers import Answer
+from pronmetric.lab.study.answers import TaskAnswer
 from pronmetric.lab.study.folder import Study
 
 try:
@@ -99,7 +99,7 @@ class Conflict(PronmetricError):
         self.position = position
 
 
-class Lost(PronmetricError):
+class DatabaseLost(PronmetricError):
     """The file of the database was removed or replaced; what was written to it since is lost."""
 
 
@@ -176,17 +176,17 @@ class Database:
                 db.execute(sql.delete(_comment).where(_comment.c.annotator == annotator, _comment.c.task == task))
             return self._position(db, annotator, start)
 
-    def answers(self) -> dict[str, tuple[Answer, ...]]:
+    def answers(self) -> dict[str, tuple[TaskAnswer, ...]]:
         """All answers, in the order of the tasks; annotators without an answer are left out."""
         columns = _given.c.annotator, _given.c.task, _given.c.answer, _given.c.seconds
         wanted = sql.select(*columns).where(_given.c.answer.is_not(None)).order_by(_given.c.task)
-        by_annotator: dict[str, list[Answer]] = {}
+        by_annotator: dict[str, list[TaskAnswer]] = {}
         with self._reading() as db:
             comments = {}
             if sql.inspect(db).has_table(_comment.name):
                 comments = {(name, task): text for name, task, text in db.execute(sql.select(_comment))}
             for name, task, answer, seconds in db.execute(wanted):
-                given = Answer(task, answer, seconds, comments.get((name, task), ""))
+                given = TaskAnswer(task, answer, seconds, comments.get((name, task), ""))
                 by_annotator.setdefault(name, []).append(given)
         return {name: tuple(by_annotator[name]) for name in self.study.assignments if name in by_annotator}
 
@@ -214,7 +214,7 @@ class Database:
             wanted = sql.select(_annotator.c.position).where(_annotator.c.name == annotator)
             yield db, db.execute(wanted.with_for_update()).scalar_one()
         if files != _identities(files):
-            raise Lost(f"{self.address} was removed or replaced; put it back, or start the server again")
+            raise DatabaseLost(f"{self.address} was removed or replaced; put it back, or start the server again")
 
     def _position(self, db: Connection, annotator: str, start: int) -> Position:
         answered = (_given.c.annotator == annotator) & _given.c.answer.is_not(None)
@@ -425,7 +425,7 @@ def _keep_to_one_file(engine: Engine) -> None:
 
     def before(*_: object) -> None:
         if first != _identities(first):
-            raise Lost(f"{path} was removed or replaced; put it back, or start the server again")
+            raise DatabaseLost(f"{path} was removed or replaced; put it back, or start the server again")
 
     def after(connection: Any, record: Any) -> None:
         connection.execute("SELECT count(*) FROM sqlite_master").close()  # so that the log exists
@@ -467,5 +467,5 @@ def reason(error: BaseException) -> str:
     return text.splitlines()[0] if text else type(cause).__name__
 
 
-UNAVAILABLE = DBAPIError, NoConnection, NoResultFound, Lost
+UNAVAILABLE = DBAPIError, NoConnection, NoResultFound, DatabaseLost
 """The database does not answer, is not writable, or is not what it was; nothing was stored."""

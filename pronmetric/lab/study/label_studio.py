@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pronmetric.errors import InputError
-from pronmetric.lab.study.answers import Answer
+from pronmetric.lab.study.answers import TaskAnswer
 from pronmetric.lab.study.folder import BOTH, FIRST, INVALID, NEITHER, SECOND, Study
 from pronmetric.lab.study.page import QUESTION
 from pronmetric.text import strict_json
@@ -65,14 +65,14 @@ def tasks(study: Study, annotator: str) -> str:
 
 def read(
     study: Study, files: Sequence[str | Path], *, tally: Counter[str] | None = None
-) -> dict[str, tuple[Answer, ...]]:
+) -> dict[str, tuple[TaskAnswer, ...]]:
     """The answers of each annotator in exports, JSON or JSON-MIN; `tally` counts the tasks that have none, by kind.
 
     Raises:
         InputError: no such export, tasks of another study, two answers to a task, or an answer that is none.
     """
     counts: Counter[str] = Counter() if tally is None else tally
-    by_annotator: dict[str, dict[int, Answer]] = {}
+    by_annotator: dict[str, dict[int, TaskAnswer]] = {}
     for path in files:
         content = strict_json.read(path, _CURE)
         if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
@@ -104,7 +104,7 @@ def _task(study: Study, data: Any, path: str | Path) -> tuple[str, int]:
     return annotator, number
 
 
-def _answer(study: Study, row: dict[str, Any], number: int, path: str | Path, tally: Counter[str]) -> list[Answer]:
+def _answer(study: Study, row: dict[str, Any], number: int, path: str | Path, tally: Counter[str]) -> list[TaskAnswer]:
     """The answer of an annotation in JSON-MIN; none if it has no choice."""
     choice = row.get(_NAME)
     if choice in (None, "", []):
@@ -114,10 +114,10 @@ def _answer(study: Study, row: dict[str, Any], number: int, path: str | Path, ta
         expected, got = ", ".join(study.design.answers), strict_json.dump(choice)[:60]
         raise InputError(f"task {number}: expected one choice of {expected}, got {got}", file=path)
     seconds = row.get("lead_time")
-    return [Answer(number, choice, float(seconds) if isinstance(seconds, int | float) else None)]
+    return [TaskAnswer(number, choice, float(seconds) if isinstance(seconds, int | float) else None)]
 
 
-def _answers(study: Study, row: dict[str, Any], number: int, path: str | Path, tally: Counter[str]) -> list[Answer]:
+def _answers(study: Study, row: dict[str, Any], number: int, path: str | Path, tally: Counter[str]) -> list[TaskAnswer]:
     annotations = row.get("annotations")
     if not isinstance(annotations, list):
         raise InputError(f'task {number} has no list "annotations"; {_CURE}', file=path)
@@ -132,7 +132,7 @@ def _answers(study: Study, row: dict[str, Any], number: int, path: str | Path, t
             continue
         seconds = annotation.get("lead_time")
         answer = _choice(study, results, number, path)
-        answers.append(Answer(number, answer, float(seconds) if isinstance(seconds, int | float) else None))
+        answers.append(TaskAnswer(number, answer, float(seconds) if isinstance(seconds, int | float) else None))
     return answers
 
 

@@ -34,7 +34,7 @@ _REFRESH = '<meta http-equiv="refresh" content="30">\n'
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PageOptions:
     """What a page says and shows beside the tasks.
 
     question: to the annotators; None: ours. In two stages it is that of the second one. guide: None for a page without
@@ -47,10 +47,10 @@ class Look:
     breaks: int = BREAKS
 
 
-_PLAIN = Look()
+_PLAIN = PageOptions()
 
 
-def page(study: Study, look: Look = _PLAIN, *, annotators: Sequence[str] | None = None) -> str:
+def page(study: Study, look: PageOptions = _PLAIN, *, annotators: Sequence[str] | None = None) -> str:
     """The page's HTML. Nothing in it tells which version is the reference.
 
     annotators: those whose tasks are on the page, None for all. With several, each opens the page by their own link,
@@ -70,12 +70,12 @@ def code(study: Study, annotator: str) -> str:
     return hashlib.sha256(f"{study.id} {annotator}".encode()).hexdigest()[:8]
 
 
-def served_page(study: Study, annotator: str, look: Look = _PLAIN) -> tuple[str, str]:
+def served_page(study: Study, annotator: str, look: PageOptions = _PLAIN) -> tuple[str, str]:
     """The HTML of one annotator's page that keeps the answers on its server, and its Content-Security-Policy."""
     return _fill(study, [annotator], look, script="remote.js", connect="'self'")
 
 
-def _fill(study: Study, names: Sequence[str], look: Look, *, script: str, connect: str) -> tuple[str, str]:
+def _fill(study: Study, names: Sequence[str], look: PageOptions, *, script: str, connect: str) -> tuple[str, str]:
     css, js = _file("page.css"), _file("common.js", "pronmetric.report") + _file("page.js") + _file(script)
     parts = {"title": escape(visible(look.title)), "data": embed.dump_json(_data(study, names, look))}
     return embed.page(_file("page.html"), parts, css=css, js=js, connect=connect)
@@ -101,7 +101,7 @@ def differing(one: str, other: str) -> tuple[tuple[int, int], tuple[int, int]]:
     return span(one, a), span(other, b)
 
 
-def _data(study: Study, names: Sequence[str], look: Look) -> dict[str, Any]:
+def _data(study: Study, names: Sequence[str], look: PageOptions) -> dict[str, Any]:
     """The data of the script; page.js documents the format."""
     used = {task.item for name in names for task in study.assignments[name]}
     order = {item: number for number, item in enumerate(sorted(used))}

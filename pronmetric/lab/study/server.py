@@ -67,7 +67,7 @@ class Limits:
     overview: float = 1.0
 
 
-class Given(BaseModel):
+class AnswerBody(BaseModel):
     """The body of an answer."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -77,7 +77,7 @@ class Given(BaseModel):
     comment: str = Field(default="", max_length=COMMENT, pattern="^[^\\x00]*$")
 
 
-class Undone(BaseModel):
+class UndoBody(BaseModel):
     """The body of an undo."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -122,9 +122,9 @@ class _Kept(Generic[Result]):
         return self._found[1]
 
 
-def make_app(database: Database, look: page.Look | None = None, *, limits: Limits | None = None) -> FastAPI:
+def make_app(database: Database, look: page.PageOptions | None = None, *, limits: Limits | None = None) -> FastAPI:
     """The application."""
-    limits, look = limits or Limits(), look or page.Look()
+    limits, look = limits or Limits(), look or page.PageOptions()
     study = database.study
     app = FastAPI(title=look.title, docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(Refusals, allows=None)  # its addresses are secret
@@ -177,7 +177,7 @@ def make_app(database: Database, look: page.Look | None = None, *, limits: Limit
     @app.post("/a/{token}/answers")
     async def answer(token: str, request: Request) -> Position:
         name = annotators.name(token, request)
-        given = await read_body(request, Given, most=BODY)
+        given = await read_body(request, AnswerBody, most=BODY)
         if given.task >= len(study.assignments[name]) or given.answer not in study.design.answers:
             raise HTTPException(422, "no such task or answer")
         return await store(database.answer, name, given.task, given.answer, given.seconds, given.comment.strip())
@@ -185,7 +185,7 @@ def make_app(database: Database, look: page.Look | None = None, *, limits: Limit
     @app.post("/a/{token}/undo")
     async def undo(token: str, request: Request) -> Position:
         name = annotators.name(token, request)
-        return await store(database.undo, name, (await read_body(request, Undone, most=BODY)).task)
+        return await store(database.undo, name, (await read_body(request, UndoBody, most=BODY)).task)
 
     @app.get("/o/{token}", response_class=HTMLResponse)
     async def show_overview(token: str, request: Request) -> Response:

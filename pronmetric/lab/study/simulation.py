@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pronmetric.errors import PronmetricError
-from pronmetric.lab.study.answers import OTHER, REFERENCE, Answer, as_shown
+from pronmetric.lab.study.answers import OTHER, REFERENCE, TaskAnswer, as_shown
 from pronmetric.lab.study.folder import ALONE, FIRST, GOOD, PHENOMENA, SECOND, Study
 
 TRUTH = {
@@ -27,7 +27,7 @@ TRUTH = {
 
 def simulate(
     study: Study, errors: Sequence[float], *, truth: Mapping[str, float] = TRUTH, seed: int = 1
-) -> dict[str, tuple[Answer, ...]]:
+) -> dict[str, tuple[TaskAnswer, ...]]:
     """Complete answers of all annotators; errors: of each annotator, in order.
 
     Raises:
@@ -45,7 +45,7 @@ def simulate(
         given = []
         for number, task in enumerate(tasks):
             code = (answer_of[task.item] + int(step[number]) * bool(wrong[number])) % len(names)
-            given.append(Answer(number, as_shown(names[code], swapped=task.swapped)))
+            given.append(TaskAnswer(number, as_shown(names[code], swapped=task.swapped)))
         answers[name] = tuple(given)
     return answers
 

@@ -15,10 +15,10 @@ from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
     Item,
-    Judged,
     Judging,
     Reading,
     Scores,
+    SuiteVerdicts,
     Verdict,
     no_documents,
     no_translations,
@@ -157,7 +157,7 @@ def _unmarked(entry: Entry, annotated: str) -> tuple[str, list[tuple[int, int]]]
     return text, list(zip(places[::2], places[1::2], strict=True))
 
 
-def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
+def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> SuiteVerdicts:
     """The verdicts; tau of each category, and the ACES score where all categories are there."""
     verdicts = strict_verdicts(items, scores)
     by_category: dict[str, dict[str, list[Verdict]]] = {}
@@ -167,7 +167,7 @@ def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> 
     further: dict[str, object] = {"tau by category": taus}
     if taus.keys() == _WEIGHTS.keys():
         further["ACES score"] = sum(weight * taus[name] for name, weight in _WEIGHTS.items())
-    return Judged(verdicts, further)
+    return SuiteVerdicts(verdicts, further)
 
 
 judge_translations = no_translations

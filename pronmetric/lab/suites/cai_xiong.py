@@ -18,10 +18,10 @@ from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
     Item,
-    Judged,
     Judging,
     Reading,
     Scores,
+    SuiteVerdicts,
     judge_copies,
     last,
     linked,
@@ -98,12 +98,12 @@ def _optional(entry: Entry, key: str) -> tuple[str, ...]:
     return entry.strings(key) if entry.get(key) is not None else ()
 
 
-def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
+def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> SuiteVerdicts:
     """The verdicts on the items that have contrastive sentences; the others are left out and counted."""
     return judge_copies(items, scores, copies="contrastive sentences", cure="give `translations=` or `humans=`")
 
 
-def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:
+def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> SuiteVerdicts:
     """The verdicts by forms: a right form and no rival, in the whole translation or where it is aligned.
 
     Raises:
@@ -121,10 +121,10 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
         for (item, entry), text in zip(entries, texts, strict=True)
     )
     unaligned = {"items without an aligned word, wrong": texts.count(None)}
-    return Judged(verdicts, {} if judging.alignment is None else unaligned)
+    return SuiteVerdicts(verdicts, {} if judging.alignment is None else unaligned)
 
 
-def judge_humans(path: str | Path, humans: str | Path, automatic: Judged | None = None) -> Judged:
+def judge_humans(path: str | Path, humans: str | Path, automatic: SuiteVerdicts | None = None) -> SuiteVerdicts:
     """The verdicts of human judges: the majority decides, a tie is wrong.
 
     With the automatic verdicts on the same items: how many of them agree.
@@ -148,7 +148,7 @@ def judge_humans(path: str | Path, humans: str | Path, automatic: Judged | None 
         pairs = zip(verdicts, automatic.verdicts, strict=True)
         further["items on which automatic and human verdicts agree"] = sum(a.right == b.right for a, b in pairs)
         further["correct by the automatic verdicts"] = sum(one.right for one in automatic.verdicts)
-    return Judged(verdicts, further)
+    return SuiteVerdicts(verdicts, further)
 
 
 def _answers(path: str | Path, known: set[str]) -> Mapping[str, Mapping[str, bool]]:

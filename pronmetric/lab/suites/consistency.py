@@ -14,10 +14,10 @@ from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
     Item,
-    Judged,
     Judging,
     Reading,
     Scores,
+    SuiteVerdicts,
     no_documents,
     no_translations,
     read_list,
@@ -78,13 +78,13 @@ def _sentences(entry: Entry, text: str) -> tuple[str, ...]:
     return sentences
 
 
-def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
+def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> SuiteVerdicts:
     """The verdicts by the first of the best candidates, as published; also the strict accuracy (a tie is wrong)."""
     verdicts = tuple(
         verdict(item, int(np.argmax(values)) == item.right) for item, values in zip(items, scores, strict=True)
     )
     sharp = sum(one.right for one in strict_verdicts(items, scores))
-    return Judged(
+    return SuiteVerdicts(
         verdicts,
         {
             "strict correct (a tie is wrong)": sharp,

@@ -16,10 +16,10 @@ from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
     Item,
-    Judged,
     Judging,
     Reading,
     Scores,
+    SuiteVerdicts,
     Verdict,
     read_list,
     strict_verdicts,
@@ -105,7 +105,7 @@ def _held(entry: Entry, key: str, size: int) -> tuple[str, ...]:
     return entry.strings(key)[-size:]
 
 
-def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
+def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> SuiteVerdicts:
     """The verdicts, filtered by reference pronoun, and how many items of each pair there are by distance."""
     if judging.compat and judging.pronouns is not None:
         items, scores = _misaligned(items, scores, judging.pronouns)
@@ -122,7 +122,7 @@ def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> 
     further: dict[str, object] = {"pairs by distance": by_distance}
     if judging.pronouns is not None:
         further["items left out by --pronouns"] = len(items) - len(kept)
-    return Judged(verdicts, further)
+    return SuiteVerdicts(verdicts, further)
 
 
 def _reference_pronoun(item: Item) -> str:
@@ -141,7 +141,7 @@ def _misaligned(
     return list(items), cut
 
 
-def judge_translations(path: str | Path | None, translations: str | Path, judging: Judging) -> Judged:
+def judge_translations(path: str | Path | None, translations: str | Path, judging: Judging) -> SuiteVerdicts:
     """The verdicts on a TSV of translations, which brings its own references: `path` is not read.
 
     With `judging.proportional`, instead of the sentence, the last int(tokens of the system's text x share of the source
@@ -167,7 +167,7 @@ def judge_translations(path: str | Path | None, translations: str | Path, judgin
         tokens = tokenizer.tokenize(sentence or "", return_str=True).lower().split()
         groups = {"pronoun": pronoun, DISTANCE: str(distance) if distance <= 3 else ">3"}
         verdicts.append(Verdict(str(number), pronoun in tokens, groups, str(number)))
-    return Judged(tuple(verdicts), {"sentence index out of range": empty})
+    return SuiteVerdicts(tuple(verdicts), {"sentence index out of range": empty})
 
 
 def _rows(path: str | Path) -> Iterator[tuple[int, tuple[int | None, int, str, str, str]]]:

@@ -67,7 +67,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class SuiteVerdicts:
     """The verdicts on a suite, and further figures of the suite's own, by name."""
 
     verdicts: tuple[Verdict, ...]
@@ -137,14 +137,16 @@ class Suite(Protocol):
     def read(self, path: str | Path, reading: Reading) -> tuple[Item, ...]:
         """The items of a set, with the candidates whose scores `judge` takes."""
 
-    def judge(self, items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
+    def judge(self, items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> SuiteVerdicts:
         """The verdicts by the scores of each item's candidates, higher is better."""
 
-    def judge_translations(self, path: str | Path, translations: str | Path, judging: Judging) -> Judged:
+    def judge_translations(self, path: str | Path, translations: str | Path, judging: Judging) -> SuiteVerdicts:
         """The verdicts on generated translations."""
 
 
-def judge_file(suite: Suite, items: Sequence[Item], scores: Sequence[Scores], judging: Judging, *, file: str) -> Judged:
+def judge_file(
+    suite: Suite, items: Sequence[Item], scores: Sequence[Scores], judging: Judging, *, file: str
+) -> SuiteVerdicts:
     """The suite's verdicts; an error names the set's file."""
     try:
         return suite.judge(items, scores, judging)
@@ -162,9 +164,9 @@ def strict_verdicts(items: Sequence[Item], scores: Sequence[Scores]) -> tuple[Ve
     return tuple(verdict(item, item.better_than_all(values)) for item, values in zip(items, scores, strict=True))
 
 
-def judge_scores(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
+def judge_scores(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> SuiteVerdicts:
     """`Suite.judge` of suites without further figures: the right candidate must be strictly better than every other."""
-    return Judged(strict_verdicts(items, scores))
+    return SuiteVerdicts(strict_verdicts(items, scores))
 
 
 def no_translations(path: str | Path, translations: str | Path, judging: Judging) -> NoReturn:
@@ -173,7 +175,7 @@ def no_translations(path: str | Path, translations: str | Path, judging: Judging
     raise InputError(message, file=translations)
 
 
-def judge_copies(items: Sequence[Item], scores: Sequence[Scores], *, copies: str, cure: str) -> Judged:
+def judge_copies(items: Sequence[Item], scores: Sequence[Scores], *, copies: str, cure: str) -> SuiteVerdicts:
     """The verdicts on the items with more than one candidate; the others, without `copies`, are left out and counted.
 
     Raises:
@@ -183,7 +185,7 @@ def judge_copies(items: Sequence[Item], scores: Sequence[Scores], *, copies: str
     if not pairs:
         raise InputError(f"no item has {copies} to score; {cure}")
     verdicts = strict_verdicts([item for item, _ in pairs], [values for _, values in pairs])
-    return Judged(verdicts, {f"items without {copies}, left out": len(items) - len(pairs)})
+    return SuiteVerdicts(verdicts, {f"items without {copies}, left out": len(items) - len(pairs)})
 
 
 def verdict(item: Item, right: bool) -> Verdict:

@@ -19,10 +19,10 @@ from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
     Item,
-    Judged,
     Judging,
     Reading,
     Scores,
+    SuiteVerdicts,
     Verdict,
     judge_copies,
     read_list,
@@ -153,7 +153,7 @@ def _from_inputs(entries: Sequence[Entry], path: str, size: int) -> Iterator[tup
         yield tuple(sentences[max(0, len(sentences) - 1 - size) : -1]), ()
 
 
-def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
+def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> SuiteVerdicts:
     """The verdicts on the items that have a contrastive copy; the others are left out and counted.
 
     Raises:
@@ -163,7 +163,7 @@ def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> 
     return judge_copies(items, scores, copies="a contrastive copy", cure=cure)
 
 
-def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:
+def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> SuiteVerdicts:
     """The verdicts on one line of translation for each item.
 
     Raises:
@@ -194,7 +194,7 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
     forms: dict[str, str] = {}
     for entry in entries:
         forms.setdefault(entry.string("rule"), entry.string("expected"))
-    return Judged(tuple(verdicts), {"form of each rule": forms})
+    return SuiteVerdicts(tuple(verdicts), {"form of each rule": forms})
 
 
 def has_form(sentence: str, form: str) -> bool:

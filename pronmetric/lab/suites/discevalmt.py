@@ -16,10 +16,10 @@ from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
     Item,
-    Judged,
     Judging,
     Reading,
     Scores,
+    SuiteVerdicts,
     Verdict,
     no_documents,
     strict_verdicts,
@@ -102,12 +102,12 @@ def _item(id: str, source: Sequence[str], target: Entry, right: str, groups: dic
     return Item(id, candidates, groups=groups, document=id.split(".")[0])
 
 
-def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
+def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> SuiteVerdicts:
     """The verdicts; which blocks are entirely right; for anaphora, right and wrong pairs by type and degree."""
     return _judged(strict_verdicts(items, scores), judging)
 
 
-def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:
+def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> SuiteVerdicts:
     """The verdicts on generated translations, two lines for each pair, of which the second is not read.
 
     Raises:
@@ -141,7 +141,7 @@ def _occurs(word: str, text: str, *, compat: bool) -> bool:
     return word in text if compat else re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
 
 
-def _judged(verdicts: tuple[Verdict, ...], judging: Judging) -> Judged:
+def _judged(verdicts: tuple[Verdict, ...], judging: Judging) -> SuiteVerdicts:
     blocks: dict[str, bool] = {}
     for one in verdicts:
         blocks[one.document] = blocks.get(one.document, True) and one.right
@@ -156,7 +156,7 @@ def _judged(verdicts: tuple[Verdict, ...], judging: Judging) -> Judged:
     if of_anaphora:
         by_type = {name: [one for one in verdicts if one.groups[TYPE] == name] for name in ANAPHORA}
         further["pairs by type"] = {name: _by_degree(members) for name, members in by_type.items()}
-    return Judged(verdicts, further)
+    return SuiteVerdicts(verdicts, further)
 
 
 def _by_degree(verdicts: Sequence[Verdict]) -> dict[str, int]:

@@ -15,7 +15,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.estimates import cluster_share
 from pronmetric.eval.resampling import SEED
 from pronmetric.eval.significance import difference, holm, randomisation, totals
-from pronmetric.lab.suites.contrastive import Judged, Verdict
+from pronmetric.lab.suites.contrastive import SuiteVerdicts, Verdict
 from pronmetric.report.embed import colour
 from pronmetric.report.plots import draw
 from pronmetric.report.text import table
@@ -134,7 +134,7 @@ def _ordered(name: str, groups: Collection[str]) -> list[str]:
     return list(groups) if name in FIRST_SEEN else sorted(groups)
 
 
-def format_figures(title: str, judged: Judged, figures: Figures) -> str:
+def format_figures(title: str, judged: SuiteVerdicts, figures: Figures) -> str:
     """The title, the accuracy overall and by group, and the further figures."""
     rows = [("all", "", *_cells(figures.overall))]
     rows += [(name, group, *_cells(one)) for name, groups in figures.by.items() for group, one in groups.items()]
@@ -175,7 +175,7 @@ def _difference_row(one: Difference) -> tuple[object, ...]:
     return one.a, one.b, f"{100 * one.difference:+.1f}", ends, p, adjusted, one.only_a, one.only_b
 
 
-def to_json(suite: str, judged: Judged, figures: Figures, settings: Mapping[str, Any]) -> dict[str, Any]:
+def to_json(suite: str, judged: SuiteVerdicts, figures: Figures, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The result: accuracy as a fraction, with its interval; the break-downs; further figures; each item's verdict."""
     return {
         "suite": suite,

@@ -17,10 +17,10 @@ from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
     Item,
-    Judged,
     Judging,
     Reading,
     Scores,
+    SuiteVerdicts,
     Verdict,
     no_documents,
     read_translations,
@@ -145,10 +145,10 @@ def _parallel(files: Sequence[Path]) -> list[tuple[str, ...]]:
     return list(zip(*sides, strict=True))
 
 
-def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
+def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> SuiteVerdicts:
     """The verdicts; of the counterfactual part also how many sentences have both genders right."""
     verdicts = strict_verdicts(items, scores)
-    return Judged(verdicts, _both(verdicts) if items[0].groups[PART] == COUNTERFACTUAL else {})
+    return SuiteVerdicts(verdicts, _both(verdicts) if items[0].groups[PART] == COUNTERFACTUAL else {})
 
 
 def _both(verdicts: Sequence[Verdict]) -> Mapping[str, object]:
@@ -163,7 +163,7 @@ def _right_documents(verdicts: Sequence[Verdict]) -> dict[str, bool]:
     return right
 
 
-def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:
+def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> SuiteVerdicts:
     """The verdicts by the words that only the translation with the other gender has.
 
     Raises:
@@ -173,10 +173,12 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
     lines = read_translations(translations, len(items), blank=judging.compat)
     verdicts = tuple(verdict(item, _is_right(item, line)) for item, line in zip(items, lines, strict=True))
     if part == CONTEXTUAL:
-        return Judged(verdicts)
+        return SuiteVerdicts(verdicts)
     pairs = tuple(Verdict(id, right, {PART: part}, id) for id, right in _right_documents(verdicts).items())
     right = {gender: sum(one.right for one in verdicts if one.groups[GENDER] == gender) for gender in _FILES}
-    return Judged(pairs, {f"translations of {gender} sources, right": number for gender, number in right.items()})
+    return SuiteVerdicts(
+        pairs, {f"translations of {gender} sources, right": number for gender, number in right.items()}
+    )
 
 
 def _is_right(item: Item, line: str) -> bool:

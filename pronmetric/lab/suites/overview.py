@@ -11,7 +11,7 @@ from pronmetric.eval.estimates import Estimate
 from pronmetric.lab.baselines.comet import Comet, Translation
 from pronmetric.lab.baselines.reference_based import ReferenceBaseline, SegmentWords
 from pronmetric.lab.suites import figures as suite_figures
-from pronmetric.lab.suites.contrastive import Item, Judged, Judging, Suite, judge_file
+from pronmetric.lab.suites.contrastive import Item, Judging, Suite, SuiteVerdicts, judge_file
 from pronmetric.lab.suites.export import cut
 from pronmetric.lab.suites.figures import Figures, Share
 from pronmetric.report.text import percent, table
@@ -48,7 +48,7 @@ class Judgments:
     of: SetFile
     items: int
     left_out: int
-    by_metric: Mapping[str, Judged | None]
+    by_metric: Mapping[str, SuiteVerdicts | None]
 
 
 def read_sets(path: str | Path, suites: Mapping[str, Suite]) -> list[SetFile]:
@@ -84,7 +84,7 @@ def by_comet(comet: Comet, items: Sequence[Item], file: str) -> list[float] | No
     return comet.score(rows)
 
 
-def judge(one: SetFile, items: Sequence[Item], metric: Metric) -> Judged | None:
+def judge(one: SetFile, items: Sequence[Item], metric: Metric) -> SuiteVerdicts | None:
     """The verdicts by the metric on the items of a set; None where they lack what it needs."""
     values = metric(items, one.path)
     if values is None:
@@ -151,6 +151,6 @@ def to_record(judged: Sequence[Judgments], settings: Mapping[str, Any]) -> dict[
     }
 
 
-def _record(of: SetFile, metric: str, judged: Judged) -> dict[str, Any]:
+def _record(of: SetFile, metric: str, judged: SuiteVerdicts) -> dict[str, Any]:
     figures = suite_figures.figures(judged.verdicts)
     return suite_figures.to_json(of.suite.ABOUT.name, judged, figures, {"set": of.path, "judged": metric})

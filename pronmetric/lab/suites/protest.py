@@ -20,10 +20,10 @@ from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
     Item,
-    Judged,
     Judging,
     Reading,
     Scores,
+    SuiteVerdicts,
     judge_copies,
     linked,
     no_documents,
@@ -230,13 +230,13 @@ def _example(
     return _Example(item, category, (line, first.whole("srcpos", least=0)), antecedents, wanted)
 
 
-def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
+def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> SuiteVerdicts:
     """The verdicts on the examples with a bad translation; the others are left out and counted."""
     cure = "annotate translations in the database, or give `translations=`"
     return judge_copies(items, scores, copies="a translation that annotators call bad", cure=cure)
 
 
-def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:
+def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> SuiteVerdicts:
     """The verdicts by the reference's words for the pronoun and its antecedent.
 
     Raises:
@@ -266,4 +266,4 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
         heads = one.antecedents.items() if one.category.agrees else ()
         agrees = [matches(place, one.wanted.get(number, frozenset())) for number, place in heads]
         verdicts.append(verdict(one.item, right and (any(agrees) or not agrees)))
-    return Judged(tuple(verdicts), {"pronouns right, whatever the antecedent": pronouns})
+    return SuiteVerdicts(tuple(verdicts), {"pronouns right, whatever the antecedent": pronouns})

@@ -17,10 +17,10 @@ from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
     Item,
-    Judged,
     Judging,
     Reading,
     Scores,
+    SuiteVerdicts,
     Verdict,
     judge_copies,
     linked,
@@ -108,12 +108,12 @@ def _rows(path: str | Path) -> Iterator[_Row]:
         yield _Row(item, entry, words, int(index))
 
 
-def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
+def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> SuiteVerdicts:
     """The verdicts on the sentences with a pronoun of a man or woman; the others are left out and counted."""
     return judge_copies(items, scores, copies="a pronoun of their gender", cure="give `translations=`")
 
 
-def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:
+def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> SuiteVerdicts:
     """The verdicts by the gender of the occupation in parsed translations.
 
     Raises:
@@ -142,7 +142,7 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
         "Delta G: F1 of male minus female": f1[MALE] - f1[FEMALE],
         "items without a Gender, wrong": found.count(None),
     }
-    return Judged(verdicts, further)
+    return SuiteVerdicts(verdicts, further)
 
 
 def _gender(row: _Row, sentence: Sentence, links: str, file: str, line: int) -> str | None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from pronmetric.checkpoint.model_config import Judged
+from pronmetric.checkpoint.model_config import PeoplePreference
 from pronmetric.data import arrow
 from pronmetric.eval.decision import DECISIONS
 from pronmetric.metric import PronounMetric
@@ -42,10 +42,10 @@ class Choice(NamedTuple):
     by: str
     accuracy: dict[str, dict[str, float]]
     pairs: dict[str, int]
-    judged: Judged | None
+    judged: PeoplePreference | None
 
 
-class Compared(NamedTuple):
+class PairScores(NamedTuple):
     """A pair with the scores of its better and its worse text."""
 
     kind: str
@@ -80,17 +80,17 @@ def development(folder: Path) -> list[JudgedText]:
     return [text for row in arrow.read_people(folder, split) if (text := arrow.to_judged(row)).source]
 
 
-def compare(metric: PronounMetric, texts: Sequence[JudgedText], *, show: bool) -> list[Compared]:
+def compare(metric: PronounMetric, texts: Sequence[JudgedText], *, show: bool) -> list[PairScores]:
     """The scored pairs among judged texts; show: the progress on stderr."""
     given = judged.to_score(texts, "respective")
     scored = metric.stream(given)
     shown = progress(scored, label="pairs that people judged", total=len(given), unit="texts") if show else scored
     scores = list(shown)
     docs = [f"{text.testset}:{text.lp}:{text.doc}" for text in texts for _ in range(1 + bool(text.mended))]
-    return [Compared(p.kind, docs[p.better], scores[p.better], scores[p.worse]) for p in judged.pairs(texts)]
+    return [PairScores(p.kind, docs[p.better], scores[p.better], scores[p.worse]) for p in judged.pairs(texts)]
 
 
-def choose_among(pairs: Sequence[Compared]) -> Choice:
+def choose_among(pairs: Sequence[PairScores]) -> Choice:
     """The choice on these pairs; a preference is fitted if texts have one."""
     weights, held_out = None, list(pairs)
     if any(pair.better.preference is not None for pair in pairs):
@@ -102,7 +102,7 @@ def choose_among(pairs: Sequence[Compared]) -> Choice:
     return Choice(max(worst, key=lambda by: worst[by]), accuracy, counts, weights)
 
 
-def fit_preference(pairs: Sequence[Compared]) -> Judged:
+def fit_preference(pairs: Sequence[PairScores]) -> PeoplePreference:
     """The weights of the preference by logistic regression of which text of a pair is better; groups weigh the same.
 
     own + logit is 1, so that the number keeps about the scale of the pair head's, whose tie threshold it has; with both
@@ -124,23 +124,25 @@ def fit_preference(pairs: Sequence[Compared]) -> Judged:
     found = minimize(loss, np.zeros(len(_BOUNDS)), jac=True, bounds=list(_BOUNDS.values()), method="L-BFGS-B")
     weights = dict(zip(_BOUNDS, (found.x / scale).tolist(), strict=True))
     unit = weights["own"] + weights["logit"] or 1.0
-    return Judged(**{name: value / unit for name, value in weights.items()})
+    return PeoplePreference(**{name: value / unit for name, value in weights.items()})
 
 
 def _features(score: SegmentScore) -> np.ndarray:
-    """What the weights of `Judged` multiply (4,)."""
+    """What the weights of `PeoplePreference` multiply (4,)."""
     logit = mean_logit(score) if score.pronouns else 0.0
     return np.array([score.preference or 0.0, logit, score.missing or 0.0, float(not score.pronouns)])
 
 
-def _held_out(pairs: Sequence[Compared]) -> list[Compared]:
+def _held_out(pairs: Sequence[PairScores]) -> list[PairScores]:
     """The pairs with the preferences that were fitted on the pairs of other documents."""
     docs = sorted({pair.doc for pair in pairs})
     fold = {doc: k % FOLDS for k, doc in enumerate(np.random.default_rng(0).permutation(docs).tolist())}
     weights = {}
     for part in set(fold.values()):
         others = [pair for pair in pairs if fold[pair.doc] != part]
-        weights[part] = fit_preference(others) if others else Judged(own=1.0, logit=0.0, missing=0.0, empty=0.0)
+        weights[part] = (
+            fit_preference(others) if others else PeoplePreference(own=1.0, logit=0.0, missing=0.0, empty=0.0)
+        )
     return [
         pair._replace(
             better=prefer(pair.better, weights[fold[pair.doc]]), worse=prefer(pair.worse, weights[fold[pair.doc]])
@@ -154,7 +156,7 @@ def _worst(accuracy: Mapping[str, float], kind: str) -> float:
     return min((value for name, value in accuracy.items() if name.startswith(kind)), default=0.0)
 
 
-def _accuracies(pairs: Sequence[Compared], by: str) -> Iterator[tuple[str, float]]:
+def _accuracies(pairs: Sequence[PairScores], by: str) -> Iterator[tuple[str, float]]:
     """The share of pairs that are right, by kind and count; nulls and equal numbers are wrong."""
     for kind in (MENDED, MARKED):
         for name in COUNTS:

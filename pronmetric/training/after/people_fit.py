@@ -38,13 +38,13 @@ TRAINED, OTHERS = "trained", "others"  # languages of sources
 WITHOUT, WITH = "held_without", "held_with"  # figures of held-out documents
 
 
-class Fitted(NamedTuple):
+class PeopleFit(NamedTuple):
     """The weights for texts with a context and without, and the calibration of gaps; None with too few marks.
 
     others: of sources in languages that the reader was not trained on; None with too few marks.
     figures: areas under the ROC curve by set: of the pronouns that one rater or more marked, by the checkpoint alone
     ("model") and with the source ("mixed"), and of the gaps in which a pronoun was missing; and of held-out documents
-    those of `Held`.
+    those of `HeldOutFigures`.
     """
 
     in_context: Mixing | None
@@ -75,7 +75,7 @@ class Marks(NamedTuple):
         return Marks(*(column[chosen] for column in self))
 
 
-class Held(NamedTuple):
+class HeldOutFigures(NamedTuple):
     """Average precisions of doubts of held-out documents in one group of languages, by set, in [0, 1].
 
     without: by the checkpoint alone. with_source: by weights that were fitted on the other documents. marked: pronouns.
@@ -112,7 +112,7 @@ def fit(
     languages: Sequence[str],
     dtype: torch.dtype,
     show: bool,
-) -> Fitted | None:
+) -> PeopleFit | None:
     """The fit on the development split of a prepared folder; None if it has no such texts.
 
     Arguments as for `pronmetric.training.source.mixing.mix`; show: the progress on stderr.
@@ -154,7 +154,7 @@ def fit(
     trained, others = weights[TRAINED], weights[OTHERS]
     known = {"in_context": others[True] or others[False], "alone": others[False] or others[True]}
     of_others = None if None in known.values() else Mixings.model_validate(known)
-    return Fitted(trained[True], trained[False], of_others, missing, figures)
+    return PeopleFit(trained[True], trained[False], of_others, missing, figures)
 
 
 Weights = dict[bool, Mixing | None]
@@ -175,13 +175,13 @@ def _fit_groups(marks: Marks) -> tuple[dict[str, Weights], dict[str, float]]:
     return weights, figures
 
 
-def held_out(marks: Marks) -> Held:
+def held_out(marks: Marks) -> HeldOutFigures:
     """The figures of held-out documents: the weights for a document are fitted on the others."""
     logits = marks.own.astype(np.float64)
     for document in sorted(set(marks.documents.tolist())):
         here = marks.documents == document
         logits[here] = _join(_weights(marks.select(~here)), marks.select(here))
-    found = Held({}, {}, {})
+    found = HeldOutFigures({}, {}, {})
     for name in sorted(set(marks.sets.tolist())):
         own = marks.sets == name
         marked, even = marks.right[own] < 1, np.ones(int(own.sum()))

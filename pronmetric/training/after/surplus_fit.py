@@ -73,20 +73,20 @@ class Corrections(NamedTuple):
         return {name: float(value) for name, value in found.items()} | ({} if area is None else {AREA: area})
 
 
-class Fitted(NamedTuple):
+class SurplusFit(NamedTuple):
     """The shares by form, None with too few corrections, and their figures on development texts."""
 
     shares: dict[str, float] | None
     figures: dict[str, float]
 
 
-def fit(folder: Path, forms: Collection[str]) -> Fitted:
+def fit(folder: Path, forms: Collection[str]) -> SurplusFit:
     """The shares of the training texts of people in a prepared folder; none if it has no such texts."""
     train, development, _ = arrow.PEOPLE_SPLITS
     splits = arrow.read_manifest(folder)["splits"]
     if train not in splits:
-        return Fitted(None, {})
+        return SurplusFit(None, {})
     shares = Corrections.of(arrow.read_people(folder, train), forms).shares()
     if shares is None or development not in splits:
-        return Fitted(shares, {})
-    return Fitted(shares, Corrections.of(arrow.read_people(folder, development), forms).figures(shares))
+        return SurplusFit(shares, {})
+    return SurplusFit(shares, Corrections.of(arrow.read_people(folder, development), forms).figures(shares))

@@ -34,7 +34,7 @@ from pronmetric.training.examples.prepared import Folder
 from pronmetric.training.source.data import Development
 
 
-class OfPeople(NamedTuple):
+class TargetFit(NamedTuple):
     """The calibrations of a language on what people marked; None with too few marks or insertions.
 
     figures: areas under the ROC curve and average precisions of the pronouns that people marked, and areas of the gaps
@@ -48,7 +48,7 @@ class OfPeople(NamedTuple):
 
 def fit(
     scorer: PronounScorer, collator: Collator, folder: Folder, *, dtype: torch.dtype, show: bool
-) -> OfPeople | None:
+) -> TargetFit | None:
     """The fit on the development texts of a prepared folder that people judged; None if it has none.
 
     scorer: not calibrated. dtype: of the encoder's products. show: the progress on stderr.
@@ -81,7 +81,7 @@ def fit(
         area = roc_auc(lacks > 0, of_gaps, np.ones(len(lacks)))
         if area is not None:
             figures[f"people/missing_{code}"] = area
-    return OfPeople(calibration, missing, figures)
+    return TargetFit(calibration, missing, figures)
 
 
 def choose(checkpoint: Path, folders: Sequence[Folder], *, show: bool) -> Choice | None:
@@ -89,7 +89,7 @@ def choose(checkpoint: Path, folders: Sequence[Folder], *, show: bool) -> Choice
 
     checkpoint: calibrated, without a preference. show: the progress on stderr.
     """
-    pairs = list[people_decision.Compared]()
+    pairs = list[people_decision.PairScores]()
     for each in folders:
         if texts := people_decision.development(each.path):
             metric = _load(checkpoint, each, of=folders)

@@ -35,7 +35,7 @@ BY_TABLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
+class Provenance:
     """Where and when a checkpoint was made, as far as it is known."""
 
     machine: str | None = None
@@ -58,7 +58,7 @@ def card(
     manifest: Mapping[str, Any],
     manifest_hash: str,
     measured: Measured = Measured(),
-    making: Making = Making(),
+    making: Provenance = Provenance(),
 ) -> str:
     """The card as Markdown.
 
@@ -81,7 +81,7 @@ def card(
     return "\n\n".join(sections) + "\n"
 
 
-def write(folder: Path, *, data: Path, measured: Measured = Measured(), making: Making = Making()) -> None:
+def write(folder: Path, *, data: Path, measured: Measured = Measured(), making: Provenance = Provenance()) -> None:
     """Write the card of the checkpoint in `folder`, made from the prepared folder `data`, with these figures."""
     manifest = data / arrow.MANIFEST
     for path in (folder / "config.yaml", manifest):
@@ -169,7 +169,7 @@ def _ties(config: Mapping[str, Any]) -> str:
     )
 
 
-def _training(config: Mapping[str, Any], manifest: Mapping[str, Any], manifest_hash: str, making: Making) -> str:
+def _training(config: Mapping[str, Any], manifest: Mapping[str, Any], manifest_hash: str, making: Provenance) -> str:
     training = config.get("training", {})
     sources = dict.fromkeys(
         ["wmt"] * ("wmt" in manifest["inputs"]) + [name.split("/")[0] for name in manifest["inputs"].get("english", {})]

@@ -15,7 +15,7 @@ from pronmetric.nn.encoder import Encoder
 from pronmetric.nn.encoders.kinds import EncoderOptions, Kind
 
 
-class Start(NamedTuple):
+class InitialEncoder(NamedTuple):
     """An encoder, its tokenizer, and its origin for a checkpoint's config."""
 
     encoder: Encoder
@@ -23,7 +23,7 @@ class Start(NamedTuple):
     origin: dict[str, Any]
 
 
-def make(options: EncoderOptions, *, data: Path) -> Start:
+def make(options: EncoderOptions, *, data: Path) -> InitialEncoder:
     """The encoder of a run without an initial checkpoint.
 
     Args:
@@ -33,12 +33,12 @@ def make(options: EncoderOptions, *, data: Path) -> Start:
     Raises:
         PronmetricError: an encoder's file is missing or broken.
     """
-    start = Start(*_reader(options.kind).read(options, data=data))
+    start = InitialEncoder(*_reader(options.kind).read(options, data=data))
     _configure(start.encoder, options)
     return start
 
 
-def of_checkpoint(loaded: Checkpoint, options: EncoderOptions) -> Start:
+def of_checkpoint(loaded: Checkpoint, options: EncoderOptions) -> InitialEncoder:
     """The encoder of a run that starts from a checkpoint; `options` must be of its kind of encoder.
 
     Raises:
@@ -48,7 +48,7 @@ def of_checkpoint(loaded: Checkpoint, options: EncoderOptions) -> Start:
     if options.kind != kind:
         raise InputError(f"encoder.kind: expected {kind}, the kind of the checkpoint init=, got {options.kind}")
     _configure(loaded.model.encoder, options)
-    return Start(loaded.model.encoder, loaded.pieces, {})
+    return InitialEncoder(loaded.model.encoder, loaded.pieces, {})
 
 
 def _reader(kind: Kind) -> Any:

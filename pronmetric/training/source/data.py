@@ -43,7 +43,7 @@ _COLUMNS = "text", "source", "context", "source_context"
 _MARKS = 5  # special pieces of a row
 
 
-class Judged(NamedTuple):
+class DevelopmentBatch(NamedTuple):
     """Development texts with replaced pronouns: right as in `Labelled`, and whether a pronoun was of the third person.
 
     name: of the figures.
@@ -182,7 +182,7 @@ def judged(
     *,
     name: str,
     pieces: int,
-) -> Iterator[Judged]:
+) -> Iterator[DevelopmentBatch]:
     """Batches of about `pieces` pieces; third: whether each item's pronouns were of the third person."""
     rows = collator.encode([item.example for item in items])
     for part in cut_batches([row for row in rows if len(row.pronouns)], pieces=pieces):
@@ -193,7 +193,7 @@ def judged(
             own = row.pronouns.tolist()
             right[r, : len(own)] = [items[row.example].right[k] for k in own]
             of_third[r, : len(own)] = [third[row.example][k] for k in own]
-        yield Judged(batch, torch.from_numpy(right), torch.from_numpy(of_third), name)
+        yield DevelopmentBatch(batch, torch.from_numpy(right), torch.from_numpy(of_third), name)
 
 
 class Development(NamedTuple):

@@ -36,7 +36,7 @@ REPLACED = "replaced"  # the kind of pairs whose worse text is the better one wi
 WHOLE = 1.0  # the share of the change where no pairs tell it
 
 
-class Mixed(NamedTuple):
+class SourceMixing(NamedTuple):
     """How a reader's logits join those of its checkpoint, for texts with a context and without, and what that gives.
 
     preference: share of the change of a text's logits that the preference takes. missing: calibrates the logits of the
@@ -65,7 +65,7 @@ def mix(
     pairs: int,
     dtype: torch.dtype,
     progress: bool,
-) -> Mixed:
+) -> SourceMixing:
     """Fit the weights on development references as if a share `rate` of their pronouns were replaced, and the share.
 
     Args:
@@ -104,7 +104,7 @@ def mix(
     missing = None if by_people is None else by_people.missing
     others = None if by_people is None else by_people.others
     surplus = surplus_fit.fit(folder, english.config["pronouns"])
-    mixed = Mixed(in_context, alone, WHOLE, figures | surplus.figures, missing, others, surplus.shares)
+    mixed = SourceMixing(in_context, alone, WHOLE, figures | surplus.figures, missing, others, surplus.shares)
     return _with_share(mixed, english, scorer, collator, folder, most=pairs, dtype=dtype, progress=progress)
 
 
@@ -117,7 +117,7 @@ def _fit_mixing(own: np.ndarray, read: np.ndarray, right: np.ndarray, *, rate: f
 
 
 def _with_share(
-    mixed: Mixed,
+    mixed: SourceMixing,
     english: Checkpoint,
     scorer: PronounScorer,
     collator: Collator,
@@ -126,7 +126,7 @@ def _with_share(
     most: int,
     dtype: torch.dtype,
     progress: bool,
-) -> Mixed:
+) -> SourceMixing:
     """With the share of the change that the preference takes, by logistic regression, and the accuracies with it.
 
     Arguments as for `mix`. `WHOLE` for a checkpoint without a pair head, and with fewer than `FEWEST` pairs.
@@ -194,7 +194,7 @@ def pairs_with_sources(
     return pairs
 
 
-def _change(mixed: Mixed, text: Example, own: np.ndarray, read: np.ndarray) -> float:
+def _change(mixed: SourceMixing, text: Example, own: np.ndarray, read: np.ndarray) -> float:
     """The mean change of a text's logits by its source; 0 without pronouns."""
     if not len(own):
         return 0.0

@@ -21,18 +21,18 @@ from pronmetric.errors import PronmetricError
 from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
-from pronmetric.training.encoders.start import Start
+from pronmetric.training.encoders.start import InitialEncoder
 from pronmetric.training.examples.batches import Labelled
 from pronmetric.training.examples.prepared import Prepared
-from pronmetric.training.fit import Fitted, Goal
+from pronmetric.training.fit import FitResult, Goal
 from pronmetric.training.module import Length, ScorerModule
 from pronmetric.training.settings import SourceTraining, Train
-from pronmetric.training.source.data import WITH_SOURCE, WITHOUT, Judged, SourceData
+from pronmetric.training.source.data import WITH_SOURCE, WITHOUT, DevelopmentBatch, SourceData
 from pronmetric.training.source.mixing import areas
 from pronmetric.training.source.pruning import prune
 from pronmetric.training.source.several_languages import SeveralSources
 from pronmetric.training.start import InitialModel, initial_model
-from pronmetric.training.teacher import Answer, Teacher
+from pronmetric.training.teacher import Teacher, TeacherOutput
 
 GOAL = Goal(f"development/{WITH_SOURCE}", "max")
 GAPS = 5.0  # the weight of the loss of gaps, of which few lack a pronoun; chosen by hand, not tuned
@@ -56,7 +56,7 @@ class ReaderModule(ScorerModule):
         """See `ScorerModule`."""
         return super().counts(item) + Counter(hard=len(item.places.labelled))
 
-    def _soft_losses(self, out: HeadOutput, item: Labelled, answer: Answer) -> dict[str, Float[Tensor, ""]]:
+    def _soft_losses(self, out: HeadOutput, item: Labelled, answer: TeacherOutput) -> dict[str, Float[Tensor, ""]]:
         """The loss to the teacher's probabilities where there is no source, else that of its errors."""
         if item.name == _PASSAGES:
             return super()._soft_losses(out, item, answer)
@@ -66,7 +66,7 @@ class ReaderModule(ScorerModule):
         each = functional.binary_cross_entropy_with_logits(logits, right, weight=wrong, reduction="sum")
         return {"hard": each / max(1, len(places))}
 
-    def validation_step(self, item: Judged, index: int, dataloader_idx: int = 0) -> None:  # type: ignore[override]
+    def validation_step(self, item: DevelopmentBatch, index: int, dataloader_idx: int = 0) -> None:  # type: ignore[override]
         """Collect logits, labels and persons."""
         real = item.batch.pronoun_mask
         with torch.autocast(item.batch.ids.device.type, enabled=False):
@@ -107,11 +107,11 @@ AnyData = TypeVar("AnyData", SourceData, SeveralSources)
 
 
 @dataclass(frozen=True)
-class Opened(Generic[AnyData]):
+class TrainingInputs(Generic[AnyData]):
     """The initial model of a run with the pieces of its start, and its data."""
 
     initial: InitialModel
-    start: Start
+    start: InitialEncoder
     data: AnyData
 
     @property
@@ -136,7 +136,7 @@ class Opened(Generic[AnyData]):
             hard=settings.source.hard,
         )
 
-    def finish(self, settings: Train, best: Fitted) -> PronounScorer:
+    def finish(self, settings: Train, best: FitResult) -> PronounScorer:
         """The trained scorer on the device of the training, its weights rounded if they are stored so."""
         assert settings.source is not None
         scorer = self.scorer.to(best.device)
@@ -147,7 +147,7 @@ class Opened(Generic[AnyData]):
 
 def open_initial(
     settings: Train, open_data: Callable[[Pieces, int], AnyData], *, gaps: GapHead | None
-) -> Opened[AnyData]:
+) -> TrainingInputs[AnyData]:
     """The initial model and the data, with a vocabulary without the pieces that no text needs (`source.pieces`).
 
     open_data: gives the data for an encoder's pieces and most pieces of a row. gaps: the gap head, if it has one.
@@ -161,4 +161,4 @@ def open_initial(
         assert isinstance(pieces, Subwords) and isinstance(initial.scorer.encoder, HuggingFaceEncoder)
         pieces = prune(initial.scorer.encoder, pieces, data.source_texts(), most=options.pieces)
         data = open_data(pieces, most)
-    return Opened(initial, initial.start._replace(pieces=pieces), data)
+    return TrainingInputs(initial, initial.start._replace(pieces=pieces), data)

@@ -25,13 +25,13 @@ from pronmetric.training.card import reader as reader_card
 from pronmetric.training.card import recipe
 from pronmetric.training.card.reader import INITIAL
 from pronmetric.training.examples.prepared import Folder, check_language
-from pronmetric.training.fit import EXPORT, Fitted, batches_of_step
+from pronmetric.training.fit import EXPORT, FitResult, batches_of_step
 from pronmetric.training.module import Length
 from pronmetric.training.settings import Train
 from pronmetric.training.source import mixing
 from pronmetric.training.source.data import SourceData
-from pronmetric.training.source.mixing import Mixed
-from pronmetric.training.source.module import GOAL, Opened, ReaderModule, gap_head, make_collator, open_initial
+from pronmetric.training.source.mixing import SourceMixing
+from pronmetric.training.source.module import GOAL, ReaderModule, TrainingInputs, gap_head, make_collator, open_initial
 from pronmetric.training.start import DTYPE, Result, describe, load_teacher, training_record
 from pronmetric.version import __version__
 
@@ -59,7 +59,7 @@ class ReaderTraining:
 
     def open(self) -> SourceData:
         """See `Kind`."""
-        self.opened: Opened[SourceData] = open_initial(self.settings, self._open_data, gaps=self.gaps)
+        self.opened: TrainingInputs[SourceData] = open_initial(self.settings, self._open_data, gaps=self.gaps)
         return self.opened.data
 
     def _open_data(self, pieces: Pieces, max_pieces: int) -> SourceData:
@@ -76,7 +76,7 @@ class ReaderTraining:
         self._steps = length.steps
         return self.opened.module(self.settings, length, self.teacher, note)
 
-    def export(self, best: Fitted) -> Result:
+    def export(self, best: FitResult) -> Result:
         """See `Kind`."""
         settings, opened, out = self.settings, self.opened, Path(self.settings.out) / EXPORT
         initial, data, scorer, english = opened.initial, opened.data, opened.finish(settings, best), self._english(best)
@@ -130,7 +130,7 @@ class ReaderTraining:
         )
         return Result(out, digest, figures, None)
 
-    def _english(self, best: Fitted) -> Checkpoint:
+    def _english(self, best: FitResult) -> Checkpoint:
         """The checkpoint that the reader is for, on the device of the training."""
         loaded = files.load(self.checkpoint)
         loaded.model.to(best.device)
@@ -145,7 +145,7 @@ def _initial(config: Mapping[str, Any] | None) -> dict[str, Any]:
     return {INITIAL: kept} if "overrides" in kept else {}
 
 
-def with_mixing(config: Mapping[str, Any], mixed: Mixed, *, model: str) -> dict[str, Any]:
+def with_mixing(config: Mapping[str, Any], mixed: SourceMixing, *, model: str) -> dict[str, Any]:
     """The config of a reader with other weights of both logits, for the checkpoint with the weights `model`."""
     fitted = {
         "in_context": mixed.in_context.model_dump(),

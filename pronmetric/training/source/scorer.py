@@ -28,12 +28,12 @@ from pronmetric.training.after.calibrate import FEWEST, Fit, logits_of, natural_
 from pronmetric.training.card.scorer import card
 from pronmetric.training.examples import people_text
 from pronmetric.training.examples.prepared import Folder, Prepared, check_language
-from pronmetric.training.fit import EXPORT, Fitted
+from pronmetric.training.fit import EXPORT, FitResult
 from pronmetric.training.module import Length
 from pronmetric.training.settings import Train
 from pronmetric.training.source.data import WITH_SOURCE, WITHOUT, Development, SourceData, without_source
 from pronmetric.training.source.mixing import areas
-from pronmetric.training.source.module import GOAL, Opened, ReaderModule, gap_head, make_collator, open_initial
+from pronmetric.training.source.module import GOAL, ReaderModule, TrainingInputs, gap_head, make_collator, open_initial
 from pronmetric.training.source.several_languages import SeveralSources
 from pronmetric.training.start import DTYPE, Result, describe, load_teacher, training_record
 from pronmetric.version import __version__
@@ -65,7 +65,7 @@ class SourceScorerTraining:
 
     def open(self) -> SeveralSources:
         """See `Kind`."""
-        self.opened: Opened[SeveralSources] = open_initial(self.settings, self._open_data, gaps=self.gaps)
+        self.opened: TrainingInputs[SeveralSources] = open_initial(self.settings, self._open_data, gaps=self.gaps)
         return self.opened.data
 
     def _open_data(self, pieces: Pieces, max_pieces: int) -> SeveralSources:
@@ -87,7 +87,7 @@ class SourceScorerTraining:
         """See `Kind`."""
         return self.opened.module(self.settings, length, self.teacher, note)
 
-    def export(self, best: Fitted) -> Result:
+    def export(self, best: FitResult) -> Result:
         """See `Kind`."""
         settings, opened, data = self.settings, self.opened, self.opened.data
         rows = SourceRows(context=self.options.context, before=self.options.before, languages=list(data.languages))

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pronmetric.bulk import cluster, plan, shards, storage, worker
-from pronmetric.bulk.inputs import Source, Surveyed
+from pronmetric.bulk.inputs import InputFile, Source
 from pronmetric.bulk.job import Job
 from pronmetric.bulk.plan import Shard
 from pronmetric.bulk.rows import BadRow, Row
@@ -29,9 +29,9 @@ from pronmetric.text.words import Word
 SIGNATURE = Signature.of(model="tiny", weights="ab", context="given")
 
 
-def surveyed(*rows: int) -> list[Surveyed]:
+def surveyed(*rows: int) -> list[InputFile]:
     return [
-        Surveyed(Source(f"{k}.parquet", f"/{k}.parquet", "parquet", None), 9, "ab", number)
+        InputFile(Source(f"{k}.parquet", f"/{k}.parquet", "parquet", None), 9, "ab", number)
         for k, number in enumerate(rows)
     ]
 

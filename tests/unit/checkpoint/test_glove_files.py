@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from pronmetric.checkpoint.glove import Found, read
+from pronmetric.checkpoint.glove import GloveVectors, read
 from pronmetric.errors import InputError
 
 GLOVE = "the 0.1 -2 3e-1\nshe 4 5 6\n. . 7 8 9\nit 1 1 1\n"
 
 
-def found(tmp_path: Path, content: str | bytes, *wanted: str, width: int = 3) -> Found:
+def found(tmp_path: Path, content: str | bytes, *wanted: str, width: int = 3) -> GloveVectors:
     path = tmp_path / "vectors.txt"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return read(path, wanted, width=width)
 
 
-def rows(found: Found) -> dict[str, list[float]]:
+def rows(found: GloveVectors) -> dict[str, list[float]]:
     return {word: vector.tolist() for word, vector in found.vectors.items()}
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pronmetric.checkpoint.model_config import Judged
+from pronmetric.checkpoint.model_config import PeoplePreference
 from pronmetric.schema import JudgedGap, JudgedPronoun, JudgedText
 from pronmetric.scoring import judged
 from pronmetric.scoring.judged import MARKED, MENDED, Pair
@@ -14,7 +14,7 @@ from pronmetric.scoring.preference import prefer
 from pronmetric.scoring.score import PronounScore, SegmentScore
 from pronmetric.text.context import Source
 from pronmetric.training.after import people_decision
-from pronmetric.training.after.people_decision import Compared
+from pronmetric.training.after.people_decision import PairScores
 
 
 def text(system: str, *marks: int, gaps: int = 0, mended: str = "", kind: str = "marks", doc: str = "d") -> JudgedText:
@@ -63,8 +63,8 @@ def test_a_source_has_its_language(lp: str, language: str | None) -> None:
     assert judged.to_score([one], "none")[0].source == Source("\u5979", (), language)
 
 
-def compared(better: SegmentScore, worse: SegmentScore, doc: str = "d") -> Compared:
-    return Compared(MENDED, doc, better, worse)
+def compared(better: SegmentScore, worse: SegmentScore, doc: str = "d") -> PairScores:
+    return PairScores(MENDED, doc, better, worse)
 
 
 @pytest.mark.parametrize(("missing", "by"), [((0.0, 1.0), "errors"), ((0.0, 0.0), "score")])
@@ -103,7 +103,7 @@ def test_groups_of_pairs_weigh_the_same_in_the_fit_of_the_preference() -> None:
 
 
 def test_a_preference_joins_the_logit_and_the_missing_pronouns() -> None:
-    by = Judged(own=0.5, logit=2.0, missing=-3.0, empty=1.0)
+    by = PeoplePreference(own=0.5, logit=2.0, missing=-3.0, empty=1.0)
     assert prefer(preferred(4.0, 0.5, missing=0.5), by).preference == pytest.approx(0.5 * 4 + 2 * 0 - 3 * 0.5)
     assert prefer(scored(missing=0.5), by).preference == pytest.approx(1 - 1.5)
     assert prefer(scored(), by).preference == 1.0

@@ -154,7 +154,7 @@ def test_a_server_that_stops_says_so(metric: PronounMetric, caplog: pytest.LogCa
         ("/score", interface.ScoredRecords),
         ("/suggest", interface.SuggestedRecords),
         ("/attention", interface.AttendedRecords),
-        ("/compare", interface.Compared),
+        ("/compare", interface.Comparison),
     ],
 )
 def test_answers_are_as_they_are_described(client: TestClient, path: str, kind: type[Any]) -> None:

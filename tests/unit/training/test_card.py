@@ -16,7 +16,7 @@ from benchmarks.checkpoint.card_figures import measured
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import Accuracy, Confusion, CountSplit, Estimate
 from pronmetric.eval.calibration import Bin
-from pronmetric.training.card.checkpoint import Making, card
+from pronmetric.training.card.checkpoint import Provenance, card
 
 WEIGHTS = hashlib.sha256(b"weights").hexdigest()[:8]
 CONFIG = {
@@ -38,7 +38,7 @@ MANIFEST = {
     "config": {"agreement": "grammar", "exclude": ["newstest2017"]},
     "splits": {"train": {"rows": 12345, "testsets": ["set.de-en"]}, "passages_train": {"rows": 7, "testsets": []}},
 }
-MAKING = Making("two cores of a CPU", "2026-01-02")
+MAKING = Provenance("two cores of a CPU", "2026-01-02")
 SHARE = Accuracy(0.864, 0.831, 0.892, 500, 432, 3, 2)
 
 

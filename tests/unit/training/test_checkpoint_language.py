@@ -17,7 +17,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lab.baselines.reference_based import check_language
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.languages import ENGLISH, language
-from pronmetric.training.card.checkpoint import Making, card
+from pronmetric.training.card.checkpoint import Provenance, card
 from pronmetric.training.examples import prepared
 from pronmetric.training.settings import Train
 
@@ -87,7 +87,7 @@ def test_the_card_names_the_language(german: Path, tiny_checkpoint: Callable[...
             config=checkpoint_config.read(folder / "config.yaml"),
             manifest=manifest,
             manifest_hash="0",
-            making=Making("a machine", "2026-01-02"),
+            making=Provenance("a machine", "2026-01-02"),
         )
         assert f"language:\n- {code}\n" in text and said in text
         assert ("Pronouns are found by a table" in text) == (code == "de")

@@ -24,7 +24,7 @@ from pronmetric.training.examples.labelled import LabelledExample
 from pronmetric.training.fit import training_device
 from pronmetric.training.module import Length, ScorerModule
 from pronmetric.training.settings import Train
-from pronmetric.training.teacher import Answer, Lesson
+from pronmetric.training.teacher import Lesson, TeacherOutput
 
 META = torch.device("meta")  # tensors without numbers: whoever asks for one fails, as the host would wait for it
 Checkpoints = Callable[..., Path]
@@ -61,7 +61,7 @@ def make(tiny_checkpoint: Checkpoints, train_settings: Callable[..., Train]) -> 
         made = ScorerModule(loaded.model.train(), **own, length=Length(100, 50.0), seed=1)
         item = batch(loaded.collator)
         answer = torch.zeros(item.right.shape, device=META)
-        made.teacher = SimpleNamespace(answer=lambda _: Answer(answer, answer))  # type: ignore[assignment]
+        made.teacher = SimpleNamespace(answer=lambda _: TeacherOutput(answer, answer))  # type: ignore[assignment]
         return made, item
 
     return module

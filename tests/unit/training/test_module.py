@@ -22,7 +22,7 @@ from pronmetric.training.examples.batches import Labelled, Labeller
 from pronmetric.training.examples.labelled import LabelledExample
 from pronmetric.training.module import Length, ScorerModule, accuracies
 from pronmetric.training.settings import Adamw, Logistic, Margin, Sgd, Train
-from pronmetric.training.teacher import Answer, Lesson
+from pronmetric.training.teacher import Lesson, TeacherOutput
 
 OPTIM: dict[str, Any] = {
     "halve_from": None,
@@ -202,7 +202,7 @@ def test_a_teacher_gives_soft_labels_to_all_pronouns_and_pairs(make: Make, item:
     """The labels of the batch do not matter."""
     module = with_pair_head(make())
     logits, theirs = [[2.0, -4.0], [0.0, 6.0], [1.0, 0.0], [0.0, 0.0]], [[5.0, 1.0], [0.0, 2.0], [1.0, 0.0], [9.0, 9.0]]
-    module.teacher = SimpleNamespace(answer=lambda _: Answer(tensor(logits), tensor(theirs)))  # type: ignore[assignment]
+    module.teacher = SimpleNamespace(answer=lambda _: TeacherOutput(tensor(logits), tensor(theirs)))  # type: ignore[assignment]
     own = [[1.0, 3.0], [0.0, 1.0], [2.0, 0.0], [0.0, 0.0]]
     found = output(SCORES, SEGMENTS)._replace(preferences=tensor(own))
     nothing = torch.zeros_like(item.labelled)

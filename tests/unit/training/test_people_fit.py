@@ -67,7 +67,7 @@ def test_a_document_is_judged_by_weights_of_the_others(monkeypatch: pytest.Monke
 
 
 def test_means_weigh_sets_by_their_marks() -> None:
-    held = people_fit.Held({"a": 0.2, "b": 0.6}, {"a": 0.4, "b": 0.5}, {"a": 1, "b": 3})
+    held = people_fit.HeldOutFigures({"a": 0.2, "b": 0.6}, {"a": 0.4, "b": 0.5}, {"a": 1, "b": 3})
     assert held.means == pytest.approx((0.5, 0.475))
     assert held.figures("trained") == pytest.approx(
         {
@@ -79,7 +79,7 @@ def test_means_weigh_sets_by_their_marks() -> None:
             "people/held_with_trained": 0.475,
         }
     )
-    assert people_fit.Held({}, {}, {}).figures("others") == {}
+    assert people_fit.HeldOutFigures({}, {}, {}).figures("others") == {}
 
 
 def test_each_group_of_languages_has_its_weights() -> None:
@@ -94,7 +94,7 @@ def test_each_group_of_languages_has_its_weights() -> None:
 
 def test_the_source_counts_nothing_where_held_out_documents_are_worse_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     given = join(marks(own=1.0, read=2.0), marks(own=1.0, read=0.7, name="set:et-en", trained=False))
-    worse = people_fit.Held({"set:et-en": 0.5}, {"set:et-en": 0.4}, {"set:et-en": 100})
+    worse = people_fit.HeldOutFigures({"set:et-en": 0.5}, {"set:et-en": 0.4}, {"set:et-en": 100})
     real = people_fit.held_out
     monkeypatch.setattr(people_fit, "held_out", lambda own: real(own) if own.trained.all() else worse)
     weights, figures = people_fit._fit_groups(given)

@@ -21,7 +21,7 @@ from pronmetric.nn.encoders.glove.encoder import BiLSTM
 from pronmetric.nn.encoders.glove.options import Glove as GloveOptions
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.training.encoders.glove import count_words
-from pronmetric.training.encoders.start import Start, make, of_checkpoint
+from pronmetric.training.encoders.start import InitialEncoder, make, of_checkpoint
 from pronmetric.training.module import Length, ScorerModule
 from pronmetric.training.settings import Train
 
@@ -45,10 +45,10 @@ def glove(data: Path, **changes: Any) -> tuple[BiLSTM, Vocabulary, dict[str, Any
 
 
 @pytest.fixture
-def elmo(tiny_elmo_files: tuple[Path, Path], tiny_prepared: Path) -> Callable[..., Start]:
+def elmo(tiny_elmo_files: tuple[Path, Path], tiny_prepared: Path) -> Callable[..., InitialEncoder]:
     options, weights = map(str, tiny_elmo_files)
 
-    def start(**changes: Any) -> Start:
+    def start(**changes: Any) -> InitialEncoder:
         return make(ElmoOptions(**{**ELMO, "options": options, "weights": weights, **changes}), data=tiny_prepared)
 
     return start
@@ -79,7 +79,7 @@ def test_vectors_of_a_file_are_those_of_its_words(tiny_prepared: Path, tiny_vect
 def test_what_is_trained(
     tiny_prepared: Path,
     tiny_vectors: Path,
-    elmo: Callable[..., Start],
+    elmo: Callable[..., InitialEncoder],
     tiny_checkpoint: Callable[..., Path],
     train_settings: Callable[..., Train],
 ) -> None:
@@ -111,7 +111,7 @@ def test_what_is_trained(
     assert {id(p) for g in frozen._groups() for p in g["params"]} == {id(p) for p in frozen.scorer.head.parameters()}
 
 
-def test_elmo_is_an_encoder(elmo: Callable[..., Start], tiny_elmo_files: tuple[Path, Path]) -> None:
+def test_elmo_is_an_encoder(elmo: Callable[..., InitialEncoder], tiny_elmo_files: tuple[Path, Path]) -> None:
     encoder, pieces, told = elmo()
     assert isinstance(encoder, Elmo) and isinstance(encoder, Encoder) and isinstance(pieces, Characters)
     assert (encoder.width, encoder.max_pieces) == (6, NO_LIMIT) and told == {

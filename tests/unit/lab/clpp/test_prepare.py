@@ -19,7 +19,7 @@ def made(pair: str, source: str, target: str, links: str, counts: Counter[str] |
     """The columns of one factored sentence pair."""
     left, right = (next(conllu.read_factored([text], file="f")) for text in (source, target))
     found = tuple((int(s), int(t)) for s, t in (link.split("-") for link in links.split()))
-    corpus = [parsed.Aligned(left, right, found, 1)]
+    corpus = [parsed.AlignedSentences(left, right, found, 1)]
     ((line, _),) = clpp_prepare.prepare(corpus, clpp.task(pair), counts=Counter() if counts is None else counts)
     return line.split("\t")
 
@@ -85,7 +85,7 @@ def test_spanish_verbs_without_subject() -> None:
     target = next(
         conllu.read_factored(["Ana|Ana|PROPN laughs|laugh|VERB and|and|CCONJ she|she|PRON sings|sing|VERB"], file="f")
     )
-    pair = parsed.Aligned(source, target, ((0, 0), (1, 1), (2, 2), (3, 3), (3, 4)), 1)
+    pair = parsed.AlignedSentences(source, target, ((0, 0), (1, 1), (2, 2), (3, 3), (3, 4)), 1)
     ((line, doc),) = clpp_prepare.prepare([pair], clpp.task("es-en"), counts=Counter())
     assert (line.split("\t")[0], doc) == ("she", "d") and "REPLACE_3 sing|VERB" in line
     with pytest.raises(InputError, match="es-en needs dependency labels"):

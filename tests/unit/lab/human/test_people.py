@@ -15,7 +15,7 @@ import pytest
 from pronmetric.cli.main import main
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.human import form_places, people, people_figures, source_counterparts
-from pronmetric.lab.human.people_figures import Said
+from pronmetric.lab.human.people_figures import PeopleScores
 from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.schema import JudgedPronoun, JudgedText
 from pronmetric.scoring import judged
@@ -145,7 +145,7 @@ def test_a_pronoun_without_a_counterpart_in_the_source_is_told_from_others() -> 
 def test_each_set_of_several_raters_is_a_panel_with_their_points() -> None:
     texts = [text(1, 2, 0), text(2, 1, 0), text(3, 2, 1), replace(text(4, 1, 0, raters=1), testset="other")]
     found, pairs = people.items(texts, [scored(0.2, 0.9), scored(0.9, 0.8), scored(0.3, 0.7), scored(0.1, 0.1)])
-    panels = people_figures.panels(Said(texts, found, pairs, (found, pairs), {"form": found}))
+    panels = people_figures.panels(PeopleScores(texts, found, pairs, (found, pairs), {"form": found}))
     assert list(panels) == ["set:zh-en"] and list(panels["set:zh-en"].lines) == [
         "pronmetric",
         "pronmetric, without the source",
@@ -155,14 +155,14 @@ def test_each_set_of_several_raters_is_a_panel_with_their_points() -> None:
     assert panels["set:zh-en"].points == {"r0": (1.0, 0.5), "r1": (0.5, 1.0)}
     recall, precision = panels["set:zh-en"].lines["pronmetric"]
     assert recall[0] == pytest.approx(1 / 3) and precision[0] == 1.0 and recall[-1] == pytest.approx(1.0)
-    alone = people_figures.panels(Said(texts[3:], found.select([False] * 6 + [True] * 2), []))
+    alone = people_figures.panels(PeopleScores(texts[3:], found.select([False] * 6 + [True] * 2), []))
     assert list(alone) == ["all"] and not alone["all"].points
 
 
 def test_baselines_stand_in_the_same_tables() -> None:
     texts = [text(k, 1, 0, mended="He saw it.", correction="he") for k in range(4)]
     found, pairs = people.items(texts, [scored(0.9, 0.1, 2.0), scored(0.8, 0.4, 1.0)] * 4)
-    said = Said(texts, found, pairs, (found, pairs), {"form": found}, {"language model, sum": [(1.0, 0.0)] * 4})
+    said = PeopleScores(texts, found, pairs, (found, pairs), {"form": found}, {"language model, sum": [(1.0, 0.0)] * 4})
     measured = people_figures.measure(said, seed=1)
     assert list(measured.pronouns)[-1] == "form" and "all, without the source" in measured.pronouns
     assert measured.pairs is not None

@@ -12,7 +12,7 @@ import pytest
 
 from pronmetric.cli.main import main
 from pronmetric.lab.human import form_places, people, people_figures, people_gaps
-from pronmetric.lab.human.people_figures import Said
+from pronmetric.lab.human.people_figures import PeopleScores
 from pronmetric.lab.human.people_gaps import TextGaps
 from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.report.text import table
@@ -137,7 +137,9 @@ def test_a_text_that_lacks_a_pronoun_is_compared_with_its_mended_copy() -> None:
     wrong = replace(lacks, gaps=(), mended="Came and him.")
     given = [scored(0.8, 0.4), scored(0.1, 0.3), scored(0.2, 0.4), scored(0.2, 0.9)]
     items, pairs = people.items([lacks, wrong], given)
-    found = people_figures.measure(Said([lacks, wrong], items, pairs, None, {}, {"other": [(0, 1), (1, 0)]}), seed=1)
+    found = people_figures.measure(
+        PeopleScores([lacks, wrong], items, pairs, None, {}, {"other": [(0, 1), (1, 0)]}), seed=1
+    )
     assert found.missing == {} and found.no_missing == people_gaps.NO_INSERTION  # no gaps were kept
     own = found.missing_pairs
     assert own is not None and own.pairs == 1

@@ -10,8 +10,8 @@ import pytest
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.correlation import correlate
 from pronmetric.lab.human.wmt_scores import (
-    Assessed,
-    Ranked,
+    AssessedSegment,
+    RankedSystem,
     read_assessments,
     read_human,
     read_ranking,
@@ -91,9 +91,9 @@ def test_scores_that_the_files_cannot_hold_are_not_written() -> None:
 
 def test_a_ranking_with_names(write: Callable[[str], Path]) -> None:
     assert read_ranking(write(RANKING)) == [
-        Ranked("Alder-MT", 70.5, 0.2, 100, 120, "Alder.3"),
-        Ranked("HUMAN", 68.0, -0.05, 90, 110, "HUMAN-B"),
-        Ranked("Yew.eu", 66.25, -0.1, 95, 105, "Yew.eu.12"),
+        RankedSystem("Alder-MT", 70.5, 0.2, 100, 120, "Alder.3"),
+        RankedSystem("HUMAN", 68.0, -0.05, 90, 110, "HUMAN-B"),
+        RankedSystem("Yew.eu", 66.25, -0.1, 95, 105, "Yew.eu.12"),
     ]
 
 
@@ -119,8 +119,8 @@ def test_faults_of_rankings(write: Callable[[str], Path], content: str, message:
 
 def test_assessed_segments(write: Callable[[str], Path]) -> None:
     assert read_assessments(write(ASSESSED)) == {
-        "Alder.3": {7: Assessed(80.0, 0.5, 2), 2: Assessed(71.5, -0.25, 1)},
-        "Yew.eu.12": {7: Assessed(60.0, -1.0, 1)},
+        "Alder.3": {7: AssessedSegment(80.0, 0.5, 2), 2: AssessedSegment(71.5, -0.25, 1)},
+        "Yew.eu.12": {7: AssessedSegment(60.0, -1.0, 1)},
     }
 
 
@@ -169,7 +169,7 @@ def test_the_real_files(shared: Path) -> None:
     assert found.left_out == () and found.pearson.value is not None and 0.5 < found.pearson.value < 1
     assessed = read_assessments(human / "wmt22-da" / "ad-seg-scores-lv-en.csv")
     assert sum(map(len, assessed.values())) == 2070
-    assert assessed["HuaweiTSC.0"][121] == Assessed(76.6666666666667, 0.0750797130472274, 18)
+    assert assessed["HuaweiTSC.0"][121] == AssessedSegment(76.6666666666667, 0.0750797130472274, 18)
 
 
 def read_ids(path: Path) -> set[str]:

@@ -12,7 +12,7 @@ from pronmetric.cli.main import main
 from pronmetric.errors import InputError
 from pronmetric.eval.agreement import gwet_ac1
 from pronmetric.lab.study import answers, arms, folder
-from pronmetric.lab.study.answers import Answer, Answers
+from pronmetric.lab.study.answers import Answers, TaskAnswer
 from pronmetric.lab.study.folder import Design, Item, Study, Task
 
 ITEMS = {name: Item(name, "de", "he", "it", (), f"He {name}.", f"It {name}.", "Er.", doc=name) for name in "abcde"}
@@ -25,7 +25,7 @@ def given(**of: str) -> Answers:
     """The annotators' answers to items a to e: f is the first version, the reference; s the second; b both; - none."""
     names = {"f": "first", "s": "second", "b": "both"}
     return {
-        name[1:]: tuple(Answer(k, names[letter]) for k, letter in enumerate(letters) if letter != "-")
+        name[1:]: tuple(TaskAnswer(k, names[letter]) for k, letter in enumerate(letters) if letter != "-")
         for name, letters in of.items()
     }
 
@@ -45,7 +45,7 @@ def test_the_figures_of_two_arms() -> None:
     assert one.preference is not None and one.preference.value == 0.75
     assert found.difference is not None and found.difference.value == 0.0  # 3 of 4 in both
     pairs = [(first, second) for first in ("", "reference") for second in ("", "reference")]
-    assert found.moved == tuple(arms.Moved(first, second, 1) for first, second in pairs)
+    assert found.moved == tuple(arms.AnswerShift(first, second, 1) for first, second in pairs)
     text = arms.format_arms(found)
     assert "items with disagreements in both arms: 1 (expected by chance: 1.0)" in text
     assert "prefer reference, with source minus without source: +0.0 points" in text

@@ -17,9 +17,9 @@ import pytest
 
 from pronmetric.errors import InputError, MissingExtra
 from pronmetric.lab.study import answers, database
-from pronmetric.lab.study.answers import Answer
+from pronmetric.lab.study.answers import TaskAnswer
 from pronmetric.lab.study.database import _LOCK as LOCK  # fixtures change it
-from pronmetric.lab.study.database import LEASE, Conflict, Database, Lost, Position, connect
+from pronmetric.lab.study.database import LEASE, Conflict, Database, DatabaseLost, Position, connect
 from pronmetric.lab.study.folder import Design, Study
 from pronmetric.lab.study.sample import sample
 from pronmetric.lab.study.server import TURN
@@ -73,13 +73,13 @@ def test_tasks_come_in_order_and_the_last_answer_can_be_taken_back(address: str,
     assert data.undo("2", 0) == Position(2, total, 2, 1)  # not the last one
     assert data.undo("2", 1) == Position(1, total, 1, 0)
     assert data.answer("2", 1, "second", 2.0) == Position(2, total, 2, 1)
-    assert data.answers() == {"2": (Answer(0, "first", 1.5), Answer(1, "second", 2.0))}
+    assert data.answers() == {"2": (TaskAnswer(0, "first", 1.5), TaskAnswer(1, "second", 2.0))}
     assert data.answer("2", 2, "first", 1.0, "Who?").done == 3
-    assert data.answers()["2"][2] == Answer(2, "first", 1.0, "Who?")
+    assert data.answers()["2"][2] == TaskAnswer(2, "first", 1.0, "Who?")
     assert data.undo("2", 2) == Position(2, total, 2, 1)
     for task in range(2, total):
         last = data.answer("2", task, "first", None)
-    assert data.answers()["2"][2] == Answer(2, "first")  # the comment went with its answer
+    assert data.answers()["2"][2] == TaskAnswer(2, "first")  # the comment went with its answer
     assert last == Position(total, total, None, total - 1)
     assert data.position("1").task == 0  # not affected
 
@@ -183,7 +183,7 @@ def test_reading_waits_for_no_writer(address: str, opened: Open) -> None:
     data.answer("1", 0, "first", None)
     with data.engine.begin() as db:  # on SQLite it has the lock
         db.exec_driver_sql("UPDATE study_task SET answer = 'second'")
-        assert data.answers() == {"1": (Answer(0, "first", None),)} and list(data.last_stored()) == ["1"]
+        assert data.answers() == {"1": (TaskAnswer(0, "first", None),)} and list(data.last_stored()) == ["1"]
 
 
 @pytest.mark.parametrize("name", ["answers.db", "answers.db-wal"])
@@ -191,11 +191,11 @@ def test_no_answer_goes_to_a_file_that_was_removed(tmp_path: Path, opened: Open,
     data = opened(f"sqlite:///{tmp_path / 'answers.db'}", study())
     data.position("1")
     (tmp_path / name).unlink()
-    with pytest.raises(Lost, match="was removed or replaced; put it back, or start the server again"):
+    with pytest.raises(DatabaseLost, match="was removed or replaced; put it back, or start the server again"):
         data.answer("1", 0, "first", None)
     data.engine.dispose()  # another connection makes no new file
     if name == "answers.db":
-        with pytest.raises(Lost):
+        with pytest.raises(DatabaseLost):
             data.position("1")
         assert not (tmp_path / name).exists()
 
@@ -246,8 +246,8 @@ def test_a_database_from_before_comments_is_read_and_served(opened: Open, tmp_pa
     with closing(sqlite3.connect(place)) as db:
         db.execute("DROP TABLE study_comment")
     read = opened(f"sqlite:///{place}", study(), create=False)
-    assert read.answers() == {"1": (Answer(0, "first", 1.0),)}
+    assert read.answers() == {"1": (TaskAnswer(0, "first", 1.0),)}
     read.close()
     served = opened(f"sqlite:///{place}", study())
     served.answer("1", 1, "both", 2.0, "He or it?")
-    assert served.answers() == {"1": (Answer(0, "first", 1.0), Answer(1, "both", 2.0, "He or it?"))}
+    assert served.answers() == {"1": (TaskAnswer(0, "first", 1.0), TaskAnswer(1, "both", 2.0, "He or it?"))}

@@ -15,7 +15,7 @@ from defusedxml import ElementTree
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError
 from pronmetric.lab.study import answers, appraise, folder, label_studio
-from pronmetric.lab.study.answers import Answer
+from pronmetric.lab.study.answers import TaskAnswer
 from pronmetric.lab.study.folder import Design, Item, Study, Task
 
 ITEMS = {
@@ -28,8 +28,8 @@ TASKS = {
 }
 STUDY = Study(ITEMS, Design(annotators=2), TASKS)
 GIVEN = {
-    "ann": (Answer(0, "first", 2.5), Answer(1, "second", 1.0), Answer(2, "both", 3.0)),
-    "ben": (Answer(0, "first", 4.0),),
+    "ann": (TaskAnswer(0, "first", 2.5), TaskAnswer(1, "second", 1.0), TaskAnswer(2, "both", 3.0)),
+    "ben": (TaskAnswer(0, "first", 4.0),),
 }
 
 
@@ -174,8 +174,8 @@ def test_appraise_scores_are_answers(tmp_path: Path) -> None:
     rows += [(1_000_002, "second", 10, 13), (2_000_000, "first", 1, 14), (2_000_000, "second", 2, 14)]
     extra = scored(tmp_path / "extra.csv", (1_000_000, "first", 0, 11), kind="CHK")
     assert appraise.read(study, [scored(tmp_path / "e.csv", *rows), extra]) == {
-        "ann": (Answer(0, "first", 2.5), Answer(1, "both", 1.0), Answer(2, "neither", 3.0)),
-        "ben": (Answer(0, "second", 4.0),),
+        "ann": (TaskAnswer(0, "first", 2.5), TaskAnswer(1, "both", 1.0), TaskAnswer(2, "neither", 3.0)),
+        "ben": (TaskAnswer(0, "second", 4.0),),
     }
     with pytest.raises(InputError, match='task 2 of annotator ann: equal scores mean "neither"'):
         appraise.read(STUDY, [tmp_path / "e.csv"])

@@ -14,7 +14,7 @@ from pronmetric.errors import InputError
 from pronmetric.lab.study import guide
 from pronmetric.lab.study.answers import of_item
 from pronmetric.lab.study.folder import TWO_STAGES, Design, Item, Study, Task
-from pronmetric.lab.study.page import Look, code, differing, page
+from pronmetric.lab.study.page import PageOptions, code, differing, page
 
 EVIL = "</script><img src=x> {{js}} \u202e"
 ITEMS = (
@@ -74,7 +74,7 @@ def test_the_words_that_differ(one: str, other: str, marked: tuple[str, str]) ->
 
 
 def test_text_of_the_data_is_no_markup() -> None:
-    html = page(STUDY, Look(title=EVIL, question=EVIL, guide=guide.own(STUDY.design)))
+    html = page(STUDY, PageOptions(title=EVIL, question=EVIL, guide=guide.own(STUDY.design)))
     assert "<img" not in html and html.count("</script>") == 2 and "\u202e" not in html
     assert re.search(r"default-src 'none'; .*style-src 'sha256-[^']+'; script-src 'sha256-[^']+'\"", html)
     assert "http" not in re.sub(r"http-equiv", "", html)
@@ -122,7 +122,7 @@ def test_our_guide_has_three_training_items_with_offered_answers(design: Design)
 def test_the_guide_is_on_the_page_as_its_items_are_shown() -> None:
     assert data_of(page(STUDY))["guide"] is None
     study = replace(STUDY, design=Design(annotators=2, highlight=True))
-    shown = data_of(page(study, Look(guide=guide.own(study.design), breaks=7)))
+    shown = data_of(page(study, PageOptions(guide=guide.own(study.design), breaks=7)))
     assert shown["breaks"] == 7 and len(shown["guide"]["training"]) == 3
     item, answer, why = shown["guide"]["example"]
     assert item[4] == [["", "It", " was full of letters."], ["", "She", " was full of letters."]]

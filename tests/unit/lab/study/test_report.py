@@ -16,7 +16,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.agreement import gwet_ac1
 from pronmetric.lab.human import judged_pairs
 from pronmetric.lab.study import answers, findings, folder
-from pronmetric.lab.study.answers import Answer
+from pronmetric.lab.study.answers import TaskAnswer
 from pronmetric.lab.study.findings import measure
 from pronmetric.lab.study.folder import Design, Item, Study, Task
 from pronmetric.lab.study.simulation import expected_ac1, simulate
@@ -35,8 +35,8 @@ TASKS = {
 }
 STUDY = Study(ITEMS, Design(annotators=2, neither=True), TASKS)
 GIVEN = {
-    "1": tuple(map(Answer, range(5), ("first", "second", "first", "both", "first"))),
-    "2": tuple(map(Answer, range(4), ("first", "first", "second", "both"))),
+    "1": tuple(map(TaskAnswer, range(5), ("first", "second", "first", "both", "first"))),
+    "2": tuple(map(TaskAnswer, range(4), ("first", "first", "second", "both"))),
 }  # a, b: the reference; c: the other; d: both; a again: the other
 
 
@@ -96,8 +96,8 @@ def test_the_winner_has_more_votes_than_any_other(given: dict[str, int], won: st
 
 
 def test_both_fine_becomes_a_tie_and_neither_is_left_out(tmp_path: Path) -> None:
-    given = {**GIVEN, "2": (*map(Answer, range(4), ("neither", "second", "second", "both")),)}
-    given["1"] = (Answer(0, "neither"), *given["1"][1:4])
+    given = {**GIVEN, "2": (*map(TaskAnswer, range(4), ("neither", "second", "second", "both")),)}
+    given["1"] = (TaskAnswer(0, "neither"), *given["1"][1:4])
     found = {pair.id: pair for pair in findings.judged_pairs(STUDY, findings.collect(STUDY, given))}
     assert {name: pair.better for name, pair in found.items()} == {"b": None, "c": "B", "d": "tie"}
     assert found["b"].votes == {"1": "A", "2": "B"} and found["d"].votes == {"1": "tie", "2": "tie"}
@@ -177,8 +177,8 @@ def test_the_interval_holds_the_expected_agreement() -> None:
 def test_items_that_cannot_be_judged_are_no_preference(tmp_path: Path) -> None:
     study = replace(STUDY, design=Design(annotators=2, invalid=True))
     given = {
-        "1": tuple(map(Answer, range(4), ("first", "invalid", "invalid", "second"))),
-        "2": tuple(map(Answer, range(4), ("first", "invalid", "second", "first"))),
+        "1": tuple(map(TaskAnswer, range(4), ("first", "invalid", "invalid", "second"))),
+        "2": tuple(map(TaskAnswer, range(4), ("first", "invalid", "second", "first"))),
     }  # a, d: the reference; b: invalid; c: invalid and the other
     found = measure(study, given, draws=10)
     assert found.categories == ("reference", "other", "both", "invalid") and found.overall.counts["invalid"] == 3
@@ -191,7 +191,7 @@ def test_items_that_cannot_be_judged_are_no_preference(tmp_path: Path) -> None:
 
 
 def test_comments_are_kept_with_the_answer_in_terms_of_the_item(tmp_path: Path) -> None:
-    given = {"1": (Answer(0, "first"), Answer(1, "second", 1.0, "He\tor it?"))}
+    given = {"1": (TaskAnswer(0, "first"), TaskAnswer(1, "second", 1.0, "He\tor it?"))}
     path = tmp_path / "a.json"
     path.write_text(answers.dump(STUDY, "1", given["1"]), encoding="utf-8")
     assert "comment" not in json.loads(path.read_text(encoding="utf-8"))["answers"][0]

@@ -25,7 +25,7 @@ from pronmetric.lab.study import answers, folder, server
 from pronmetric.lab.study.database import Database, Position, connect
 from pronmetric.lab.study.findings import measure
 from pronmetric.lab.study.folder import Design, Study
-from pronmetric.lab.study.page import Look, progress, running_ac1
+from pronmetric.lab.study.page import PageOptions, progress, running_ac1
 from pronmetric.lab.study.sample import sample
 from pronmetric.lab.study.simulation import simulate
 from pronmetric.serve.requests import RateLimit
@@ -64,7 +64,7 @@ def test_an_annotator_answers_and_undoes(client: TestClient, data: Database) -> 
     assert client.post(f"{link}/undo", json={"task": 0}).json()["task"] == 0
     commented = {"task": 0, "answer": "both", "comment": " Which? \n"}
     assert client.post(f"{link}/answers", json=commented).json()["done"] == 1
-    assert data.answers() == {"2": (answers.Answer(0, "both", None, "Which?"),)}
+    assert data.answers() == {"2": (answers.TaskAnswer(0, "both", None, "Which?"),)}
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_a_transaction_that_waits_too_long_for_its_turn_is_given_up(
         assert running.result().status_code == 200  # a transaction that has begun ends
 
 
-def fill(data: Database) -> dict[str, tuple[answers.Answer, ...]]:
+def fill(data: Database) -> dict[str, tuple[answers.TaskAnswer, ...]]:
     """All answers of simulated annotators, through the database."""
     found = simulate(data.study, [0.1, 0.1, 0.1])
     for name, given in found.items():
@@ -325,7 +325,7 @@ def test_a_missing_library_names_the_extra(
 
 
 def test_titles_are_text(data: Database) -> None:
-    with TestClient(server.make_app(data, Look("<b>x</b>", "</title>"), limits=FREE)) as client:
+    with TestClient(server.make_app(data, PageOptions("<b>x</b>", "</title>"), limits=FREE)) as client:
         for path in (f"/a/{data.tokens()['1']}", f"/o/{data.overview_token()}"):
             html = client.get(path).text
             assert "<b>" not in html and "&lt;b&gt;x&lt;/b&gt;" in html

@@ -11,7 +11,7 @@ import pytest
 from pronmetric.cli.main import main
 from pronmetric.eval.agreement import gwet_ac1
 from pronmetric.lab.study import candidates, folder, stages
-from pronmetric.lab.study.answers import Answer
+from pronmetric.lab.study.answers import TaskAnswer
 from pronmetric.lab.study.folder import TWO_STAGES, Item, Study, Task
 from pronmetric.lab.study.sample import sample
 from tests.unit.lab.study.test_page import data_of
@@ -21,8 +21,13 @@ STUDY = Study(
     ITEMS, replace(TWO_STAGES, annotators=2), {n: tuple(Task(item, False, False) for item in ITEMS) for n in "12"}
 )
 GIVEN = {
-    "1": tuple(map(Answer, range(4), ("good", "anaphora", "alone", "invalid"))),
-    "2": (Answer(0, "good"), Answer(1, "deixis", 3.0, "Or ellipsis?"), Answer(2, "alone"), Answer(3, "ellipsis")),
+    "1": tuple(map(TaskAnswer, range(4), ("good", "anaphora", "alone", "invalid"))),
+    "2": (
+        TaskAnswer(0, "good"),
+        TaskAnswer(1, "deixis", 3.0, "Or ellipsis?"),
+        TaskAnswer(2, "alone"),
+        TaskAnswer(3, "ellipsis"),
+    ),
 }
 
 
@@ -54,7 +59,7 @@ def test_the_figures_of_two_stages() -> None:
 
 
 def test_nothing_of_the_second_stage_is_answered() -> None:
-    found = stages.measure(STUDY, {"1": (Answer(0, "alone"),)})
+    found = stages.measure(STUDY, {"1": (TaskAnswer(0, "alone"),)})
     assert found.levels["in context"].won == {} and found.levels["in context"].ac1 is None
     assert "ellipsis        0      -        0      -" in stages.format_findings(found)
 

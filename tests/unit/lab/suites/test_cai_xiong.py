@@ -8,7 +8,7 @@ import pytest
 
 from pronmetric.errors import InputError
 from pronmetric.lab.suites import cai_xiong
-from pronmetric.lab.suites.contrastive import Judged, Judging, Reading
+from pronmetric.lab.suites.contrastive import Judging, Reading, SuiteVerdicts
 
 ITEMS: list[dict[str, Any]] = [
     {
@@ -55,14 +55,14 @@ def write(path: Path, objects: list[dict[str, Any]]) -> None:
     path.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in objects))
 
 
-def translated(made: Path, lines: list[str], links: list[str] | None = None, **judging: Any) -> Judged:
+def translated(made: Path, lines: list[str], links: list[str] | None = None, **judging: Any) -> SuiteVerdicts:
     for name, given in (("out.txt", lines), ("links.txt", links or [])):
         made.with_name(name).write_text("".join(f"{line}\n" for line in given))
     alignment = None if links is None else str(made.with_name("links.txt"))
     return cai_xiong.judge_translations(made, made.with_name("out.txt"), Judging(alignment=alignment, **judging))
 
 
-def rights(judged: Judged) -> list[bool]:
+def rights(judged: SuiteVerdicts) -> list[bool]:
     return [verdict.right for verdict in judged.verdicts]
 
 

@@ -10,7 +10,7 @@ import pytest
 from pronmetric.errors import InputError
 from pronmetric.lab.suites import consistency, export
 from pronmetric.lab.suites import figures as suite_figures
-from pronmetric.lab.suites.contrastive import Candidate, Judged, Judging, Reading
+from pronmetric.lab.suites.contrastive import Candidate, Judging, Reading, SuiteVerdicts
 
 
 def entry(candidates: int, right: int, distance: int, *, equal: bool = False) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def entry(candidates: int, right: int, distance: int, *, equal: bool = False) ->
 ENTRIES = [entry(2, 0, 1), entry(2, 0, 1, equal=True), entry(3, 2, 3)]
 
 
-def judged(tmp_path: Path, costs: list[float], entries: list[dict[str, Any]] = ENTRIES) -> Judged:
+def judged(tmp_path: Path, costs: list[float], entries: list[dict[str, Any]] = ENTRIES) -> SuiteVerdicts:
     path = tmp_path / "deixis.json"
     path.write_text(json.dumps(entries))
     items = consistency.read(path, Reading())

@@ -12,7 +12,7 @@ import pytest
 
 from pronmetric.errors import InputError, MissingExtra, PronmetricError
 from pronmetric.lab.suites import ctxpro
-from pronmetric.lab.suites.contrastive import Judged, Judging, Reading, Verdict
+from pronmetric.lab.suites.contrastive import Judging, Reading, SuiteVerdicts, Verdict
 
 
 def entry(reference: str, expected: str, rule: str, **given: Any) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def splitter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_splitter", module)
 
 
-def translated(made: Path, lines: list[str], **judging: Any) -> Judged:
+def translated(made: Path, lines: list[str], **judging: Any) -> SuiteVerdicts:
     out = made.with_name("out.txt")
     out.write_text("".join(f"{line}\n" for line in lines))
     return ctxpro.judge_translations(made, out, Judging(**judging))

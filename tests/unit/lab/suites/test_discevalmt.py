@@ -9,7 +9,7 @@ import pytest
 from pronmetric.errors import InputError
 from pronmetric.lab.suites import discevalmt, export
 from pronmetric.lab.suites import figures as suite_figures
-from pronmetric.lab.suites.contrastive import Candidate, Judged, Judging, Reading
+from pronmetric.lab.suites.contrastive import Candidate, Judging, Reading, SuiteVerdicts
 
 SOURCE = ["The cars are here.", "They shine."]
 
@@ -54,7 +54,7 @@ def made(tmp_path: Path) -> Path:
     return tmp_path / "set.json"
 
 
-def judged(path: Path, value: object, costs: list[float], **judging: Any) -> Judged:
+def judged(path: Path, value: object, costs: list[float], **judging: Any) -> SuiteVerdicts:
     path.write_text(json.dumps(value))
     items = discevalmt.read(path, Reading())
     return discevalmt.judge(items, export.cut([-c for c in costs], items, "x"), Judging(**judging))

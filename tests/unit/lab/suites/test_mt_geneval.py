@@ -6,7 +6,7 @@ import pytest
 
 from pronmetric.errors import InputError
 from pronmetric.lab.suites import mt_geneval
-from pronmetric.lab.suites.contrastive import Judged, Judging, Reading
+from pronmetric.lab.suites.contrastive import Judging, Reading, SuiteVerdicts
 
 SENTENCES = {
     "masculine-dev.en_de.en": "<M>He</M> is a baker.\nThe <M>king</M> left.\n",
@@ -38,7 +38,7 @@ def contextual(tmp_path: Path) -> Path:
     return tmp_path / "geneval-context-wikiprofessions-2to1-test.en_fr.en"
 
 
-def translated(path: Path, lines: list[str], **judging: bool) -> Judged:
+def translated(path: Path, lines: list[str], **judging: bool) -> SuiteVerdicts:
     out = path.with_name("out.txt")
     out.write_text("".join(f"{line}\n" for line in lines))
     return mt_geneval.judge_translations(path, out, Judging(**judging))

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from pronmetric.lab.suites import discevalmt
-from pronmetric.lab.suites.contrastive import Judged, Verdict
+from pronmetric.lab.suites.contrastive import SuiteVerdicts, Verdict
 from pronmetric.lab.suites.overview import Judgments, SetFile, format_overview
 
 
 def lines(*verdicts: tuple[bool, dict[str, str]]) -> list[list[str]]:
-    judged = Judged(tuple(Verdict(str(n), right, groups, "d") for n, (right, groups) in enumerate(verdicts)))
+    judged = SuiteVerdicts(tuple(Verdict(str(n), right, groups, "d") for n, (right, groups) in enumerate(verdicts)))
     one = Judgments(SetFile(discevalmt, "sets/lexical.json"), len(verdicts), 0, {"metric": judged, "other": None})
     return [line.split() for line in format_overview([one]).splitlines()]
 

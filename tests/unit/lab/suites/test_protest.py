@@ -8,7 +8,7 @@ import pytest
 
 from pronmetric.errors import InputError
 from pronmetric.lab.suites import protest
-from pronmetric.lab.suites.contrastive import Judged, Judging, Reading
+from pronmetric.lab.suites.contrastive import Judging, Reading, SuiteVerdicts
 
 SCHEMA = """
 CREATE TABLE corpora (id INTEGER, name TEXT, srctgt INTEGER);
@@ -55,7 +55,7 @@ def change(path: Path, script: str) -> None:
         connection.executescript(script)
 
 
-def translated(made: Path, lines: list[str], links: list[str]) -> Judged:
+def translated(made: Path, lines: list[str], links: list[str]) -> SuiteVerdicts:
     for name, given in (("out.txt", lines), ("links.txt", links)):
         made.with_name(name).write_text("".join(f"{line}\n" for line in given))
     alignment = str(made.with_name("links.txt"))

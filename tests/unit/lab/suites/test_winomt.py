@@ -6,7 +6,7 @@ import pytest
 
 from pronmetric.errors import InputError
 from pronmetric.lab.suites import winomt
-from pronmetric.lab.suites.contrastive import Judged, Judging, Reading
+from pronmetric.lab.suites.contrastive import Judging, Reading, SuiteVerdicts
 
 ROWS = """male\t1\tThe tailor met the singer because he was early.\ttailor
 female\t4\tThe tailor met a singer because she wanted her coat.\tsinger
@@ -38,7 +38,7 @@ def made(tmp_path: Path) -> Path:
     return path
 
 
-def translated(made: Path, sentences: tuple[tuple[tuple[str, str], ...], ...], links: str = LINKS) -> Judged:
+def translated(made: Path, sentences: tuple[tuple[tuple[str, str], ...], ...], links: str = LINKS) -> SuiteVerdicts:
     parse, alignment = made.with_name("out.conllu"), made.with_name("links.txt")
     parse.write_text(conllu(sentences))
     alignment.write_text(links)
