@@ -556,7 +556,7 @@ class PronounMetric:
             )
 
     def _warn(self, texts: Sequence[Text] = ()) -> None:
-        """Warn of forms that are not scored, of texts with more context than is read, and of sources that are not read."""
+        """Warn of forms that are not scored, of contexts with more sentences than are read, of sources not read."""
         if (said := unscored_note(self.config, self.name)) is not None:
             warn(said)
         if number := sum(text.left_out > 0 for text in texts):
