@@ -136,7 +136,7 @@ def run_wmt(task: WmtFlags) -> None:
     if not entries:
         note(f"{task.to_jsonl}: no error is left, so that no judge without context is asked and there is no manifest")
         return
-    suite_manifest.write(
+    suite_manifest.describe(
         task.to_jsonl,
         "dip",
         words=words,

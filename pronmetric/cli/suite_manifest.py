@@ -56,9 +56,16 @@ def path_of(file: str) -> Path:
     return Path(file).with_suffix(SUFFIX)
 
 
-def write(
+def write(file: str, content: str, suite: str, *, counts: Mapping[str, int], **given: Any) -> None:
+    """Write the set, describe it as `describe` does with these arguments, and print its counts."""
+    with targets.AtomicFile(file) as opened:
+        opened.write(f"{content}\n")
+    describe(file, suite, counts=counts, **given)
+    print(table(("", "count"), sorted(counts.items())))
+
+
+def describe(
     file: str,
-    content: str,
     suite: str,
     *,
     words: Mapping[str, int],
@@ -69,13 +76,11 @@ def write(
     counts: Mapping[str, int],
     note: output.Notes,
 ) -> None:
-    """Write the set, judge it without context, write its manifest and print its counts; a judge above chance is noted.
+    """Judge the set `file` without context, and write its manifest; a judge above chance is noted.
 
     Raises:
         PronmetricError: --blind-model names no checkpoint, or one of another language.
     """
-    with targets.AtomicFile(file) as opened:
-        opened.write(f"{content}\n")
     items = SUITES[suite].read(file, Reading())
     found = [measure(FREQUENCY, items, by_frequency(items, words))]
     name = _default(language) if blind.blind_model is None else blind.blind_model
@@ -100,7 +105,6 @@ def write(
         "without context": [{**one._asdict(), "above chance": one.above_chance} for one in found],
     }
     output.write_json(str(path_of(file)), manifest)
-    print(table(("", "count"), sorted(counts.items())))
 
 
 def _default(language: str) -> str | None:
