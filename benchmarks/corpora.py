@@ -13,9 +13,10 @@ from pronmetric.text.context import in_context
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """Line-parallel outputs: a name, the reference, the document of each line, and lines by system."""
+    """Line-parallel outputs: a name, the source, the reference, the document of each line, and lines by system."""
 
     name: str
+    source: list[str]
     reference: list[str]
     docs: list[str]
     systems: dict[str, list[str]]
@@ -52,6 +53,7 @@ def wmt(folder: Path, dataset: str, note: Callable[[str], None] = lambda message
     rows = list(corpus.rows())
     return Outputs(
         name=dataset,
+        source=[one_line(row.source or "") for row in rows],
         reference=[one_line(row.reference or "") for row in rows],
         docs=[row.doc or dataset for row in rows],
         systems={name: [one_line(row.texts[i]) for row in rows] for i, name in enumerate(corpus.systems)},
@@ -66,6 +68,7 @@ def sample() -> Outputs:
     times = 16
     return Outputs(
         name="bundled sample, its lines set 16 times into other contexts",
+        source=read_lines(folder / "src.de.txt") * times,
         reference=[f"{line} This was {k}." for k in range(times) for line in read_lines(folder / "ref.txt")],
         docs=[f"{doc}-{k}" for k in range(times) for doc in docs],
         systems={f"system-{name}": lines[name] * times for name in "abc"},
@@ -87,6 +90,7 @@ def take(outputs: Outputs, systems: Sequence[str] | None = None, lines: int | No
     chosen: Iterable[str] = outputs.systems if systems is None else systems
     return Outputs(
         name=outputs.name,
+        source=outputs.source[:lines],
         reference=outputs.reference[:lines],
         docs=outputs.docs[:lines],
         systems={name: outputs.systems[name][:lines] for name in chosen},

@@ -18,7 +18,7 @@ from data_prep.filters import GRAMMAR, NONE, agreement_filter
 from data_prep.products.work import Work
 from data_prep.settings import Reporter, Settings
 from data_prep.splits import DEVELOPMENT
-from data_prep.stages import MakeAligner, Stages
+from data_prep.stages import Stages
 from data_prep.survey import Survey, survey
 from data_prep.ties import Ties
 from data_prep.wmt import discovery, jsonl
@@ -26,15 +26,8 @@ from data_prep.wmt.testset import TestSet
 from pronmetric.errors import InputError
 
 
-def prepare(
-    settings: Settings,
-    reporter: Reporter,
-    *,
-    make_aligner: MakeAligner | None = None,
-) -> dict[str, Any]:
+def prepare(settings: Settings, reporter: Reporter) -> dict[str, Any]:
     """Prepare training data in `settings.out`; returns the manifest.
-
-    `make_aligner` makes another aligner than the agreement EM; `settings.align.backend` names it.
 
     Raises:
         InputError: a missing folder, an invalid file, a filter that leaves nothing, an `out` with other content; with
@@ -50,7 +43,7 @@ def prepare(
     surveyed = _survey(settings, testsets, plain, reporter)
     inputs = _hash_inputs(settings, testsets)
     compared = inputs["wmt"] | ({} if settings.language.ruled else inputs.get("parallel", {}))
-    stages = Stages(settings, compared, surveyed.sample, reporter, make_aligner)
+    stages = Stages(settings, compared, surveyed.sample, reporter)
     shown = reporter.progress(testsets, "align and compare", len(testsets), "test sets")
     files = [stages.prepare_pairs(testset) for testset in shown]
     stages.remove_unused()

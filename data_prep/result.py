@@ -54,7 +54,7 @@ def write(
     """Write everything into the folder of `work`; returns the manifest."""
     settings, testsets = work.settings, [testset for testset, _ in files]
     paired = pairs.write(work, files, keep, ties)
-    read = passages.write(work, plain, testsets)
+    read = passages.write(work, plain)
     products: dict[str, Product] = {"passages": read}
     if settings.data.coreference:
         products["coreference"] = annotated.write_coreference(work, read.openings)
@@ -100,7 +100,7 @@ def _confuse_slots(work: Work) -> Counter[tuple[str, str]]:
 def _notes(work: Work) -> Iterator[str]:
     if not work.settings.data.wmt:
         yield "no system outputs: the confusion table has the forms of each slot by their frequency in references"
-    elif work.settings.align.backend != "embedding":
+    else:
         yield f"the aligner learned from {len(work.survey.sample)} lines of all splits, without any label"
     if work.survey.was_divided:
         yield "documents were divided between train and development"

@@ -53,22 +53,10 @@ class Data(Record):
     target: Annotated[Text, AfterValidator(_code)]
 
 
-class Learned(Record):
-    """Group align: a back end that is trained on the lines."""
+class Align(Record):
+    """Group align."""
 
-    backend: Literal["agreement"]
     lines: Count
-
-
-class Embedding(Record):
-    """Group align: vectors of an encoder, without training."""
-
-    backend: Literal["embedding"]
-
-    @property
-    def lines(self) -> int:
-        """Lines to train on."""
-        return 0
 
 
 class Context(Record):
@@ -100,7 +88,6 @@ class Passages(Record):
     """Group passages."""
 
     pieces: Count
-    outputs: CountOrNone
 
 
 class Fidelity(Record):
@@ -134,7 +121,7 @@ class Settings(settings.Settings):
     strict: bool
     inventory: Literal["all", "paper"]
     data: Data
-    align: Annotated[Learned | Embedding, Field(discriminator="backend")]
+    align: Align
     context: Context
     filter: Filter
     splits: Splits
@@ -220,7 +207,6 @@ class Settings(settings.Settings):
             "inventory": self.inventory,
             "context_size": self.context.size,
             "context_unit": "sentences",  # manifests without the key: "segments", those without a word too
-            "align_backend": self.align.backend,
             "align_lines": self.align.lines,
             "agreement": self.filter.agreement,
             "min_agreement": self.filter.min_agreement,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from data_prep import manifest
@@ -13,15 +13,12 @@ from data_prep.settings import STAGES, Reporter, Settings
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
 from pronmetric.alignment.agreement import AgreementAligner
-from pronmetric.alignment.aligner import Aligner, TokenPair
+from pronmetric.alignment.aligner import TokenPair
 from pronmetric.data import arrow
 from pronmetric.pronouns.languages import Language
 from pronmetric.schema import Pair
 from pronmetric.text import strict_json
 from pronmetric.text.words import lower_words
-
-MakeAligner = Callable[[Sequence[TokenPair]], Aligner]
-"""Makes an aligner other than the agreement EM from a sample of lines to train on."""
 
 
 class Stages:
@@ -36,19 +33,15 @@ class Stages:
         inputs: Mapping[str, str],
         sample: Sequence[tuple[str, str]],
         reporter: Reporter,
-        make_aligner: MakeAligner | None,
     ) -> None:
         self._settings = settings
         self._folder = settings.folder / STAGES
         self._folder.mkdir(parents=True, exist_ok=True)
         self._used: set[str] = set()
         target = settings.language.to_record() or settings.data.target
-        align = [settings.align.backend, settings.align.lines, settings.seed, target]
+        align = [settings.align.lines, settings.seed, target]
         self._key = manifest.key([manifest.code(), dict(inputs), align])
-        if make_aligner is None:
-            self._aligner: Aligner = self._trained(sample, reporter)
-        else:
-            self._aligner = make_aligner(_tokens(sample, settings.language))
+        self._aligner = self._trained(sample, reporter)
 
     def _trained(self, sample: Sequence[tuple[str, str]], reporter: Reporter) -> AgreementAligner:
         path = self._folder / f"aligner-{self._key}.npz"

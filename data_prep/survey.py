@@ -193,59 +193,10 @@ def reference_documents(surveyed: Survey, split: str) -> Iterator[EnglishDocumen
             yield from _runs(texts, "wmt", f"{first.segment.testset}.{first.segment.lp}/{name}/{first.unit[2]}")
 
 
-def output_documents(
-    testsets: Iterable[TestSet],
-    surveyed: Survey,
-    split: str,
-    *,
-    systems: int,
-    seed: int,
-    counts: Counter[tuple[str, ...]],
-    language: Language = ENGLISH,
-) -> Iterator[EnglishDocument]:
-    """Outputs of a split as plain English: runs of segments with exactly the pronoun forms of a reference.
-
-    `systems` systems of each test set are drawn. `counts` gets the number of their segments: "outputs.taken",
-    "outputs.dropped.other pronouns" and "outputs.dropped.empty".
-    """
-    for testset in testsets:
-        documents = list(discovery.read(testset))
-        chosen = draw_systems(testset, documents, systems, seed)
-        for document in documents:
-            places = [SegmentId(document.testset, document.lp, segment.seg) for segment in document.segments]
-            right = [
-                [find_forms(text, language) for text in segment.refs.values()]
-                if is_free(surveyed, place, split)
-                else None
-                for place, segment in zip(places, document.segments, strict=True)
-            ]
-            for name in chosen:
-                texts = (
-                    None if forms is None else _with_forms(segment.hyps.get(name), forms, counts, language)
-                    for segment, forms in zip(document.segments, right, strict=True)
-                )
-                yield from _runs(texts, "wmt-system", f"{testset.id}/{name}/{document.doc}")
-
-
 def draw_systems(testset: TestSet, documents: Iterable[Document], number: int, seed: int) -> list[str]:
     """The names of `number` systems of a test set, or of all; the same ones for the same seed."""
     names = sorted({name for document in documents for segment in document.segments for name in segment.hyps})
     return random.Random(f"{seed} {testset.id}").sample(names, min(number, len(names)))
-
-
-def _with_forms(
-    text: str | None, forms: list[list[str]], counts: Counter[tuple[str, ...]], language: Language
-) -> str | None:
-    """The text if its pronoun forms are one of `forms`, else None; counted."""
-    if not _is_filled(text):
-        counts["outputs", "dropped", "empty"] += 1
-        return None
-    assert text is not None
-    if find_forms(text, language) not in forms:
-        counts["outputs", "dropped", "other pronouns"] += 1
-        return None
-    counts["outputs", "taken"] += 1
-    return text
 
 
 def is_free(surveyed: Survey, segment: SegmentId, split: str) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pronmetric.installation import pip_install
 
+STDIN = "<stdin>"
 _OUT_OF_MEMORY = ("can't allocate memory", "out of memory", "could not create a primitive")
 
 
@@ -20,7 +21,8 @@ class InputError(PronmetricError):
     """Invalid input, with its file and line (1-based)."""
 
     def __init__(self, message: str, *, file: str | Path | None = None, line: int | None = None) -> None:
-        where = "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
+        name = STDIN if file is not None and str(file) == "-" else file
+        where = "" if file is None else f"{name}: " if line is None else f"{name}:{line}: "
         super().__init__(f"{where}{message}")
         self.file = file
         self.line = line

@@ -324,7 +324,7 @@ class PronounMetric:
 
         Args:
             translation: the file, plain or gzip: one segment a line, or in a format that is told by its first lines and
-                its suffix: a table, JSON Lines, subtitles, strings of a program, Markdown (see docs/files.md).
+                its suffix: a table, JSON Lines, subtitles, strings of a program, Markdown (see docs/formats.md).
             reference: one or more references, used as context; with several, scores are the means over them.
             source: the source, which affects scores if the checkpoint has a reader of sources.
             docids: a file with the document of each line, or "blank": lines that are blank in all files end documents;
@@ -556,7 +556,7 @@ class PronounMetric:
             )
 
     def _warn(self, texts: Sequence[Text] = ()) -> None:
-        """Warn of forms that are not scored, of contexts with more sentences than are read, of sources not read."""
+        """Warn of forms that are not scored, of texts with too much context, and of sources that are not read."""
         if (said := unscored_note(self.config, self.name)) is not None:
             warn(said)
         if number := sum(text.left_out > 0 for text in texts):
@@ -589,6 +589,7 @@ class PronounMetric:
         length_batching: bool = True,
         cache: bool = True,
         attended: bool = False,
+        every_gap: bool = False,
     ) -> Iterator[SegmentScore]:
         """Scores of `texts`, in order, in bounded memory; each distinct text is encoded once.
 
@@ -603,6 +604,7 @@ class PronounMetric:
             length_batching: batches hold texts of similar length; if False, consecutive texts.
             cache: repeated texts are not encoded again.
             attended: also find the word that each pronoun attends to most (`SegmentScore.attended`).
+            every_gap: `SegmentScore.gaps` lists every gap that was read, not only those where a pronoun may be missing.
 
         Raises:
             InputError: a text above the limit of characters, with its number from 1.
@@ -615,6 +617,7 @@ class PronounMetric:
             length_batching=length_batching,
             cache=cache,
             attended=attended,
+            every_gap=every_gap,
         )
 
     def alternatives(

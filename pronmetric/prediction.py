@@ -83,7 +83,7 @@ class Prediction:
         return notebook.latex([(self.name, self.system)], signature=str(self.signature))
 
     def _repr_html_(self) -> str:
-        """The score and the first segments with their pronouns coloured, as a notebook shows them."""
+        """What the score says, and the worst segments with their pronouns coloured, as a notebook shows them."""
         from pronmetric.report import notebook
 
         return notebook.scores(self.name, self.system, self.texts, self.segments, signature=str(self.signature))

@@ -56,7 +56,10 @@ REMOVED: Mapping[str, Mapping[str, str]] = {
         ),
         "0.2.0",
     ),
-    "prepare": dict.fromkeys(("align=eflomal", "filter.reader", "filter.source"), "0.2.0"),
+    "prepare": dict.fromkeys(
+        ("align=agreement", "align=eflomal", "align=embedding", "filter.reader", "filter.source", "passages.outputs"),
+        "0.2.0",
+    ),
 }
 """Keys, groups of keys and options (GROUP=NAME) of each verb that are gone, with the version that dropped them."""
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from jaxtyping import install_import_hook
 
-from tests.tools import postgresql
+from tests.tools import postgresql, ready
 from tests.tools.browser import NAMES, VARIABLE, Browser, find
 
 if TYPE_CHECKING:
@@ -52,11 +52,19 @@ ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if not (SHARED / "data").is_dir():
-        for item in items:
-            if item.get_closest_marker("shared"):
-                item.add_marker(pytest.mark.skip(reason=f"{SHARED} is not there"))
+    for item in items:
+        if item.get_closest_marker("shared") and not (SHARED / "data").is_dir():
+            item.add_marker(pytest.mark.skip(reason=f"{SHARED} is not there"))
+        if not item.get_closest_marker("xdist_group") and _shares_a_fixture(item):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
+def _shares_a_fixture(item: pytest.Item) -> bool:
+    """Of its module: its tests run in one process, which makes the fixture once."""
+    found: Mapping[str, Sequence[pytest.FixtureDef[Any]]] = item._fixtureinfo.name2fixturedefs  # type: ignore[attr-defined]
+    return any(definitions[-1].scope == "module" for definitions in found.values())
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -161,6 +169,13 @@ def _small(config: dict[str, Any]) -> HuggingFaceEncoder:
         for parameter in made.parameters():
             parameter.data += 0.1 * torch.randn_like(parameter)
     return made.eval()
+
+
+@pytest.fixture(scope="session")
+def programs() -> Iterator[dict[str, str]]:
+    """The environment of processes in which `pronmetric` and `python` start at once, their libraries loaded."""
+    with ready.running() as environment:
+        yield environment
 
 
 @pytest.fixture(scope="session")

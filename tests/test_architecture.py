@@ -7,7 +7,8 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,13 @@ ROOT = Path(__file__).resolve().parents[1]
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
 
 
-def modules(package: str) -> list[Path]:
-    return sorted((ROOT / package).rglob("*.py"))
+def modules(*packages: str) -> list[Path]:
+    return [path for package in packages for path in sorted((ROOT / package).rglob("*.py"))]
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def run(code: str) -> str:
@@ -140,29 +146,36 @@ def test_the_rooms_without_torch_load_none() -> None:
     assert run(code).strip() == "False"
 
 
-def calls(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            yield node.func.id
+def calls(path: Path) -> set[str]:
+    nodes = (node.func for node in ast.walk(parsed(path)) if isinstance(node, ast.Call))
+    return {node.id for node in nodes if isinstance(node, ast.Name)}
+
+
+def imports(path: Path) -> set[str]:
+    nodes = list(ast.walk(parsed(path)))
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return plain | {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+
+
+def names(path: Path) -> set[str]:
+    return {node.id for node in ast.walk(parsed(path)) if isinstance(node, ast.Name)}
+
+
+def offenders(paths: list[Path], rule: Callable[[Path], object]) -> list[str]:
+    """The files in which the rule finds something."""
+    assert len(paths) > 20
+    return [str(path.relative_to(ROOT)) for path in paths if rule(path)]
 
 
 def test_only_the_tests_of_benchmarks_import_them() -> None:
     own = {"test_card.py", "test_prepare.py"}  # of the scripts `card` and `prepare`
     others = [path for path in modules("tests") if path.name not in own and path.parent.name != "benchmarks"]
-    assert {
-        path.name
-        for path in others
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "benchmarks"
-    } == set()
+    assert offenders(others, lambda path: "benchmarks" in {name.split(".")[0] for name in imports(path)}) == []
 
 
-@pytest.mark.parametrize(
-    "path", [*modules("pronmetric"), *modules("data_prep")], ids=lambda p: str(p.relative_to(ROOT))
-)
-def test_only_the_command_line_prints(path: Path) -> None:
-    if path.parent != ROOT / "pronmetric/cli":
-        assert "print" not in set(calls(path))
+def test_only_the_command_line_prints() -> None:
+    below = [path for path in modules("pronmetric", "data_prep") if path.parent != ROOT / "pronmetric/cli"]
+    assert offenders(below, lambda path: "print" in calls(path)) == []
 
 
 FLAG = re.compile(r"(?<![\w-])--[a-z]")
@@ -170,7 +183,7 @@ FLAG = re.compile(r"(?<![\w-])--[a-z]")
 
 def flags_in_errors(path: Path) -> Iterator[str]:
     """Texts of errors that name a flag; a command in backquotes, and what a command wrote, may be named."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         fails = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "fail"
         if isinstance(node, ast.Raise) or fails:
             texts = [c.value for c in ast.walk(node) if isinstance(c, ast.Constant) and isinstance(c.value, str)]
@@ -179,36 +192,24 @@ def flags_in_errors(path: Path) -> Iterator[str]:
                     yield text
 
 
-@pytest.mark.parametrize(
-    "path",
-    [p for p in [*modules("pronmetric"), *modules("data_prep")] if "cli" not in p.parts],
-    ids=lambda p: str(p.relative_to(ROOT)),
-)
-def test_errors_below_the_command_line_name_arguments_and_no_flags(path: Path) -> None:
-    assert list(flags_in_errors(path)) == []
+def test_errors_below_the_command_line_name_arguments_and_no_flags() -> None:
+    below = [path for path in modules("pronmetric", "data_prep") if "cli" not in path.parts]
+    assert {path: texts for path in below if (texts := list(flags_in_errors(path)))} == {}
 
 
-@pytest.mark.parametrize("path", modules("pronmetric/nn"), ids=lambda p: p.name)
-def test_networks_open_no_files(path: Path) -> None:
-    source = ast.parse(path.read_text(encoding="utf-8"))
-    imported = {alias.name for node in ast.walk(source) if isinstance(node, ast.Import) for alias in node.names}
-    imported |= {str(node.module) for node in ast.walk(source) if isinstance(node, ast.ImportFrom)}
-    assert "open" not in set(calls(path))
-    assert not imported & {"pathlib", "os", "io", "hydra", "omegaconf"}
+def test_networks_open_no_files() -> None:
+    forbidden = {"pathlib", "os", "io", "hydra", "omegaconf"}
+    assert offenders(modules("pronmetric/nn"), lambda path: "open" in calls(path) or imports(path) & forbidden) == []
 
 
-@pytest.mark.parametrize(
-    "path",
-    [p for p in [*modules("pronmetric"), *modules("data_prep")] if "cli" not in p.parts and p.name != "__main__.py"],
-    ids=lambda p: str(p.relative_to(ROOT)),
-)
-def test_hydra_stays_at_the_rim(path: Path) -> None:
-    source = ast.parse(path.read_text(encoding="utf-8"))
-    names = {node.id for node in ast.walk(source) if isinstance(node, ast.Name)}
-    imported = {alias.name for node in ast.walk(source) if isinstance(node, ast.Import) for alias in node.names}
-    imported |= {str(node.module) for node in ast.walk(source) if isinstance(node, ast.ImportFrom)}
-    assert "cfg" not in names
-    assert not {name.split(".")[0] for name in imported} & {"hydra", "omegaconf"}
+def test_hydra_stays_at_the_rim() -> None:
+    below = [path for path in modules("pronmetric", "data_prep") if "cli" not in path.parts]
+    below = [path for path in below if path.name != "__main__.py"]
+    hydra = {"hydra", "omegaconf"}
+    assert (
+        offenders(below, lambda path: "cfg" in names(path) or {name.split(".")[0] for name in imports(path)} & hydra)
+        == []
+    )
 
 
 def test_shapes_are_checked_in_this_run() -> None:

@@ -11,19 +11,23 @@ of pronouns against the other gender's form, in context. Both are test data: not
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from benchmarks import pages
 from benchmarks.checkpoint import gap, scoring, winogender
 from benchmarks.checkpoint.scoring import COMMON, Result, Scorer
 from benchmarks.checkpoint.winogender import OCCUPATION, PARTICIPANT, Template, WomenShares
+from pronmetric.errors import PronmetricError
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.eval.correlation import correlate
-from pronmetric.eval.estimates import cluster_mean, difference_of_means
+from pronmetric.eval.estimates import Estimate, cluster_mean
+from pronmetric.eval.resampling import number_clusters
+from pronmetric.eval.significance import Totals, difference
 from pronmetric.lab.human.gap import Item
 from pronmetric.lab.human.gap import read as read_gap
 from pronmetric.report.tables import Table, markdown
@@ -84,6 +88,28 @@ def gap_figures(score: Scorer, items: Sequence[Item], *, seed: int = 0) -> dict[
         **evaluation.accuracy_by(groups, judged.decisions, articles),
         "difference": difference_of_means(judged.decisions.right, feminine, articles),
     }
+
+
+def difference_of_means(values: ArrayLike, first: Sequence[bool], clusters: Sequence[Hashable]) -> Estimate:
+    """Mean of the `first` values minus that of the others, and its interval over clusters.
+
+    Raises:
+        PronmetricError: one side has no value, or there are different numbers of values, sides and clusters.
+    """
+    values, one = np.asarray(values, dtype=float), np.asarray(first, dtype=bool)
+    if not len(values) == len(one) == len(clusters) or not one.any() or one.all():
+        raise PronmetricError(
+            f"a difference needs values on both sides, each with a cluster: got {int(one.sum())} of {len(values)} on "
+            f"the first, {len(clusters)} clusters"
+        )
+    index, number = number_clusters(clusters)
+
+    def side(chosen: NDArray[np.bool_]) -> Totals:
+        sums, sizes = np.bincount(index, values * chosen, number), np.bincount(index, chosen, number)
+        return Totals(sums.astype(np.float64), sizes.astype(np.float64))
+
+    gap = difference(side(one), side(~one))
+    return Estimate(gap.value, gap.low, gap.high)
 
 
 def page(content: Mapping[str, Any]) -> str:

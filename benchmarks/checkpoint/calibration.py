@@ -20,9 +20,11 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
+from sklearn.metrics import brier_score_loss
 
 from benchmarks import pages
 from benchmarks.checkpoint import scoring
+from benchmarks.checkpoint.reliability import BINS, expected_calibration_error, reliability
 from benchmarks.checkpoint.scoring import Record, Result, Scorer
 from data_prep.wmt import discovery
 from pronmetric.data import arrow
@@ -138,18 +140,18 @@ def measure(score: Scorer, texts: Sequence[Noised], *, seed: int = 0) -> dict[st
             logits[halves == half]
         )
     return {
-        "ece": evaluation.expected_calibration_error(probabilities, labels),
-        "bins": evaluation.BINS,
-        "brier": evaluation.brier(probabilities, labels),
+        "ece": expected_calibration_error(probabilities, labels),
+        "bins": BINS,
+        "brier": float(brier_score_loss(labels, probabilities)),
         "pronouns": len(labels),
         "sentences": len(texts),
         "wrong": int((1 - labels).sum()),
         "wrong_unscored": unseen,
         "mean_probability": float(probabilities.mean()),
         "right": cluster_share(labels, units),
-        "reliability": evaluation.reliability(probabilities, labels),
+        "reliability": reliability(probabilities, labels),
         "platt": evaluation.fit_platt(logits, labels),
-        "ece_after_platt": evaluation.expected_calibration_error(refitted, labels),
+        "ece_after_platt": expected_calibration_error(refitted, labels),
     }
 
 

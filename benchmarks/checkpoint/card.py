@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import json
 from pathlib import Path
 
 from benchmarks import pages
+from benchmarks.checkpoint.card_figures import measured
 from pronmetric.checkpoint.locate import CARD
 from pronmetric.training.card.checkpoint import Making, write
 
@@ -28,7 +30,9 @@ def main() -> None:
     parser.add_argument("--date", default=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"))
     options = parser.parse_args()
     making = Making(options.machine, options.date)
-    write(options.model, data=options.data, reports=options.reports, making=making)
+    reports = [json.loads(path.read_text(encoding="utf-8")) for path in options.reports]
+    figures = measured(reports, weights=pages.weights_hash(options.model))
+    write(options.model, data=options.data, measured=figures, making=making)
     print(options.model / CARD)
 
 

@@ -41,10 +41,14 @@ class Record(TypedDict):
 
 
 class Result(TypedDict):
-    """Its output for a record; a pronoun has `start`, `end` and `probability` (None with an unbounded head)."""
+    """Its output for a record; a pronoun has `start`, `end` and `probability` (None with an unbounded head).
+
+    values: all numbers that can decide, by name.
+    """
 
     score: float | None
     pronouns: list[dict[str, Any]]
+    values: NotRequired[Mapping[str, float | None]]
 
 
 Scorer = Callable[[Sequence[Record]], Sequence[Result]]
@@ -192,6 +196,7 @@ def load(options: argparse.Namespace) -> Counting:
             Result(
                 score=segment.value(by),
                 pronouns=[{"start": p.start, "end": p.end, "probability": p.probability} for p in segment.pronouns],
+                values={name: segment.value(name) for name in DECISIONS},
             )
             for segment in out.segments
         ]

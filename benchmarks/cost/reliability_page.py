@@ -29,7 +29,6 @@ def page(faults: Mapping[str, Any], fuzzed: Mapping[str, Any]) -> str:
         cases=sum(row["cases"] for row in inputs),
         refused=sum(row["exit 1"] + row["exit 2"] for row in inputs),
         missing=_missing(inputs, CALLS, parts),
-        inputs=_inputs(inputs),
         others=parts["otherwise"].format(cases=_others(others, parts)) if others else parts["as expected"],
         parsers=_fuzz(fuzzed["rows"]),
     )
@@ -37,41 +36,27 @@ def page(faults: Mapping[str, Any], fuzzed: Mapping[str, Any]) -> str:
 
 
 def _points(points: Rows) -> str:
-    head = "| verb | fault | moment | exit | last line | half-written | again | same bytes | left |\n"
-    rule = "|---|---|---:|---|---|---:|---:|---|---|\n"
-    rows = "\n".join(
-        f"| {row['verb']} | {row['fault']} | {_moment(row)} | {EXITS.get(row['exit'], row['exit'])} | "
-        f"{_line(row)} | {len(row['half'])} | {row['again']} | {'yes' if row['same'] else 'no'} | "
-        f"{', '.join(f'`{name}`' for name in row['left']) or '&ndash;'} |"
-        for row in points
+    """A row for each verb and fault; the single runs are in the JSON."""
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in points:
+        groups.setdefault((row["verb"], row["fault"]), []).append(row)
+    head = "| verb | fault | runs | exit | half-written | same bytes | left |\n|---|---|---:|---|---:|---:|---:|\n"
+    return head + "\n".join(
+        f"| {verb} | {fault} | {len(rows)} | {', '.join(dict.fromkeys(_exit(row) for row in rows))} | "
+        f"{sum(len(row['half']) for row in rows)} | {sum(row['same'] for row in rows)} | "
+        f"{sum(len(row['left']) for row in rows)} |"
+        for (verb, fault), rows in groups.items()
     )
-    return head + rule + rows
 
 
-def _moment(row: Mapping[str, Any]) -> str:
-    return "start" if row["moment"] is None else f"{row['moment']} of {row['moments']}"
-
-
-def _line(row: Mapping[str, Any]) -> str:
-    line = row["line"].removeprefix("pronmetric: ")
-    if row["exit"] == -signal.SIGKILL:
-        return "&ndash;"
-    shown = line if len(line) <= 110 else f"{line[:109]}…"
-    return f"`{shown}`" if shown else "&ndash;"
+def _exit(row: Mapping[str, Any]) -> str:
+    return EXITS.get(row["exit"], str(row["exit"]))
 
 
 def _missing(rows: Rows, verbs: Collection[str], parts: Mapping[str, str]) -> str:
     """The verbs without figures."""
     names = [verb for verb in verbs if verb not in {row["verb"] for row in rows}]
     return parts["verbs without figures"].format(names=", ".join(names)) if names else parts["all verbs"]
-
-
-def _inputs(inputs: Rows) -> str:
-    head = "| verb | calls | exit 1 | exit 2 | other |\n|---|---:|---:|---:|---:|\n"
-    return head + "\n".join(
-        f"| {row['verb']} | {row['cases']} | {row['exit 1']} | {row['exit 2']} | {len(row['other'])} |"
-        for row in inputs
-    )
 
 
 def _others(others: Rows, parts: Mapping[str, str]) -> str:

@@ -13,8 +13,7 @@ from data_prep.english import English
 from data_prep.passages import estimate, passages
 from data_prep.products.work import Product, Unique, Work
 from data_prep.splits import DEVELOPMENT, TRAIN
-from data_prep.survey import output_documents, reference_documents
-from data_prep.wmt.testset import TestSet
+from data_prep.survey import reference_documents
 from pronmetric.data import arrow
 from pronmetric.schema import Passage
 
@@ -26,23 +25,13 @@ class Passages(Product):
     openings: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
 
-def write(work: Work, plain: English, testsets: list[TestSet]) -> Passages:
+def write(work: Work, plain: English) -> Passages:
     """Write the passages of development, then those of training, without copies across splits."""
-    done, new, settings = Passages(), Unique(), work.settings
+    done, new = Passages(), Unique()
     rows = {}
     for split in (DEVELOPMENT, TRAIN):
         name = f"passages_{split}"
         of_wmt = list(reference_documents(work.survey, split))
-        if split == TRAIN and settings.passages.outputs:
-            of_wmt += output_documents(
-                work.reporter.progress(testsets, "outputs as plain English", len(testsets), "test sets"),
-                work.survey,
-                split,
-                systems=settings.passages.outputs,
-                seed=settings.seed,
-                counts=done.counts[name],
-                language=settings.language,
-            )
         documents = chain(plain.of(split), of_wmt)
         shown = work.reporter.progress(documents, name, plain.sizes[split] + len(of_wmt), "documents")
         rows[name] = work.write(name, _passages(work, split, shown, done, new), arrow.passage_features())

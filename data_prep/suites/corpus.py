@@ -18,16 +18,19 @@ import numpy as np
 from data_prep.coreference import antecedents
 from data_prep.coreference.conll import Annotated
 from data_prep.wmt import discovery, parallel
-from data_prep.wmt.testset import Part, TestSet
+from data_prep.wmt.testset import TestSet
 from pronmetric.alignment import source_words
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.parsed import Aligned
+from pronmetric.errors import InputError
 from pronmetric.pronouns import finder
 from pronmetric.pronouns.closed_class import closed_class
 from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.pronouns.lexicon import PREPOSITION
-from pronmetric.text import conllu
+from pronmetric.text import conllu, running_text
 from pronmetric.text.conllu import NOTHING, Mention, Sentence, Token
+from pronmetric.text.files.columns import Role
+from pronmetric.text.lines import read_lines
 from pronmetric.text.words import Word, lower_words
 from pronmetric.text.words import words as english_words
 
@@ -123,17 +126,18 @@ def _head(words: Sequence[Word], start: int, end: int) -> int:
 
 
 def read_text(source: str, target: str, docids: str | None) -> list[Row]:
-    """The rows of line-parallel files; without `docids` they are one document, with the target's name.
+    """The rows of parallel texts; without `docids` they are one document, with the target's name.
 
     Raises:
-        InputError: with the file, where it cannot be read, has another number of lines, or a document comes back.
+        InputError: with the file, where it cannot be read, has another number of texts, or a document comes back.
     """
-    parts = [Part("src", "", Path(source)), Part("ref", "", Path(target))]
-    parts += [] if docids is None else [Part("docids", "", Path(docids))]
-    columns = parallel.read_parallel(parts)
-    if docids is None:
-        columns.append([Path(target).name] * len(columns[0]))
-    else:
+    columns = [running_text.read(source, Role.SOURCE), running_text.read(target, Role.REFERENCE)]
+    columns.append([Path(target).name] * len(columns[0]) if docids is None else read_lines(docids))
+    for name, column in zip((target, docids or ""), columns[1:], strict=True):
+        if len(column) != len(columns[0]):
+            message = f"{len(column)} lines, but {source} has {len(columns[0])}; they must be line-parallel"
+            raise InputError(message, file=name, line=min(len(column), len(columns[0])) + 1)
+    if docids is not None:
         parallel.extents(columns[2], file=Path(docids))
     return [Row(doc, one, other) for one, other, doc in zip(*columns, strict=True)]
 

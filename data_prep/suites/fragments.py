@@ -25,8 +25,6 @@ _AUXILIARIES = {
     "modal": frozenset("will would can could should must won wouldn ca couldn shouldn mustn".split()),
     "be": frozenset("am is are was were isn aren wasn weren".split()),
 }
-VERB_PHRASE = tuple(_AUXILIARIES)
-"""The kinds of ellipsis of a verb phrase, by the auxiliary that is left of it."""
 
 
 class Fragment(NamedTuple):
@@ -105,11 +103,6 @@ def ellipsis(sentence: Sentence) -> tuple[int, str] | None:
 def _ends(low: Sequence[str], at: int) -> bool:
     """Whether a clause ends before word `at`: at a mark, or at a comma before another clause or too."""
     return at >= len(low) or low[at] in _ENDS or (low[at] == "," and not _CLAUSES.isdisjoint(low[at + 1 : at + 2]))
-
-
-def has_verb(sentence: Sentence) -> bool:
-    """Whether an English sentence has a word that can be a verb."""
-    return any(token.form.lower() in VERB or token.form.lower() in AUXILIARY for token in sentence.tokens)
 
 
 @cache

@@ -8,6 +8,7 @@ position. Expletive "it" corresponds to no pronoun.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from functools import partial
 
 from pronmetric.pronouns.finder import Occurrence
@@ -48,6 +49,28 @@ def counterparts(
                 taken.add(j)
                 yield found, used[j]
                 break
+
+
+def in_same_rest(
+    ref_words: Sequence[Word],
+    ref_pronouns: Sequence[Occurrence],
+    hyp_words: Sequence[Word],
+    hyp_pronouns: Sequence[Occurrence],
+) -> dict[int, Occurrence] | None:
+    """The counterparts, by the word of the reference, of two sentences that differ in pronouns alone; None of others.
+
+    "It is late." and "He is late." differ in one pronoun, whatever an aligner knows of the words.
+    """
+    sides = (ref_words, {found.word for found in ref_pronouns}), (hyp_words, {found.word for found in hyp_pronouns})
+    rests = [[word.text.lower() for k, word in enumerate(words) if k not in places] for words, places in sides]
+    if rests[0] != rests[1] or not any(text[0].isalnum() for text in rests[0]):
+        return None
+    forms, others = ([word.text.lower() for word in words] for words, _ in sides)
+    used, found = {other.word: other for other in hyp_pronouns}, dict[int, Occurrence]()
+    for _, i, i_end, j, j_end in SequenceMatcher(None, forms, others, autojunk=False).get_opcodes():
+        pairs = zip(range(i, i_end), range(j, j_end), strict=False)
+        found |= {k: used[m] for k, m in pairs if k in sides[0][1] and m in used}
+    return found
 
 
 def _beside(index: int, links: Mapping[int, int]) -> list[int]:

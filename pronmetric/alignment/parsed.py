@@ -13,6 +13,7 @@ from pronmetric.errors import InputError
 from pronmetric.text import conllu
 from pronmetric.text.conllu import Sentence
 from pronmetric.text.lines import iter_lines
+from pronmetric.text.running_text import require_lines
 
 SUBJECTS = ("nsubj", "nsubj:pass", "nsubjpass", "csubj", "expl", "sb", "sbj", "suj")
 """Dependency labels of subjects, lower-cased: Universal Dependencies (expl: "it rains"), TIGER, CoNLL 2009, French."""
@@ -46,7 +47,10 @@ def read(source: str | Path, target: str | Path, alignment: str | Path) -> Itera
 
 
 def _side(path: str | Path) -> Iterator[Sentence]:
-    return conllu.read(path) if conllu.is_conllu(path) else _factored(path)
+    if conllu.is_conllu(path):
+        return conllu.read(path)
+    require_lines(path)
+    return _factored(path)
 
 
 def _factored(path: str | Path) -> Iterator[Sentence]:

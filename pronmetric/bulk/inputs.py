@@ -18,6 +18,7 @@ from pronmetric.bulk.columns import Columns
 from pronmetric.bulk.storage import Place
 from pronmetric.errors import InputError
 from pronmetric.text import lines as line_files
+from pronmetric.text.files import detect
 
 PARQUET, JSONL = "parquet", "jsonl"
 SUFFIXES: dict[str, tuple[str, str | None]] = {
@@ -164,7 +165,10 @@ def _expected() -> str:
 def _format(name: str) -> tuple[str, str | None]:
     suffix = _suffix(name)
     if suffix is None:
-        raise InputError(f"expected a file {_expected()}", file=name)
+        kind = detect.named(name)
+        is_other = "" if kind is None else f"is {kind}; "
+        cure = "its texts are scored by `pronmetric score -t`, or written as records with their contexts"
+        raise InputError(f"{is_other}expected a file {_expected()}: {cure}", file=name)
     return SUFFIXES[suffix]
 
 

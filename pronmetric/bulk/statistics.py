@@ -179,22 +179,9 @@ class SystemSums:
 
     def merge(self, other: SystemSums) -> SystemSums:
         """The sums of the segments of both."""
-        return SystemSums(
-            segments=self.segments + other.segments,
-            score=self.score.merge(other.score),
-            errors=self.errors.merge(other.errors),
-            errors_in_words=self.errors_in_words.merge(other.errors_in_words),
-            preference=self.preference.merge(other.preference),
-            documents=None
-            if self.documents is None or other.documents is None
-            else self.documents.merge(other.documents),
-            unbounded=self.unbounded or other.unbounded,
-            missing=_add(self.missing, other.missing),
-            surplus=_add(self.surplus, other.surplus),
-            **{name: _merge(getattr(self, name), getattr(other, name)) for name in _APART},
-            more=self.more or other.more,
-            no_translations=self.no_translations + other.no_translations,
-        )
+        both = {field.name: _merge(getattr(self, field.name), getattr(other, field.name)) for field in fields(self)}
+        counted = {name: _add(getattr(self, name), getattr(other, name)) for name in ("missing", "surplus")}
+        return SystemSums(**{**both, **counted})
 
     def system_score(self) -> SystemScore:
         """The system's score, as `Tally.score` gives it; over random groups of documents if there are very many."""
@@ -292,8 +279,13 @@ def _rate(sums: RatioSums, over: RatioSums, scale: float, limits: Limits) -> Rat
     return Rate(scale * ratio, None if ends is None else (scale * ends[0], scale * ends[1]))
 
 
-def _merge(one: RatioSums | None, other: RatioSums | None) -> RatioSums | None:
-    return None if one is None or other is None else one.merge(other)
+def _merge(one: Any, other: Any) -> Any:
+    """Numbers, truths or sums of both; None where one of them is unknown."""
+    if one is None or other is None:
+        return None
+    if isinstance(one, bool):
+        return one or other
+    return one + other if isinstance(one, int) else one.merge(other)
 
 
 def _add(one: int | None, other: int | None) -> int | None:

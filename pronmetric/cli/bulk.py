@@ -159,7 +159,7 @@ def _print_scores(statistics: ShardStatistics, note: output.Notes) -> None:
     for name, sums in statistics.systems.items():
         shown, total = score.NO_SYSTEM if name is None else name, sums.system_score()
         print(f"{visible(shown)}\tscore: {format_score(total.score)}")
-        note_system(shown, total, note.detail)
+        note_system(shown, total, note, note.detail)
     if statistics.skipped:
         note(f"bad rows skipped, see errors.parquet: {statistics.skipped} of {statistics.rows}")
     note.lengths(statistics.counts)
@@ -172,7 +172,7 @@ def _find(task: ScoreFlags, note: output.Notes) -> tuple[Place, list[Source]]:
         PronmetricError: Ray is not installed, or an input or the output cannot be used.
     """
     folder, named = storage.place(task.files.output), task.files.inputs
-    targets.check([], read=[*named, task.model.model], folders=[folder.path] if storage.is_local(folder) else [])
+    targets.check([], read=[*named, task.model.model], folders=[task.files.output] if storage.is_local(folder) else [])
     cluster.require(task.workers.address)
     sources, ignored = inputs.find(named, output=folder)
     if ignored:

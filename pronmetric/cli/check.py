@@ -26,7 +26,7 @@ LEAST = 1 / RESAMPLES
 MOST = 0.5
 """From this level on, a text passes that is worse by more than the margin."""
 CONDITIONS = "conditions"
-TEXTS = ("translations", "references", "sources", "docids", "speakers", "systems", "format", "text_key")
+TEXTS = ("translations", "references", "sources", "docids", "speakers", "resegment", "systems", "format", "text_key")
 DESCRIPTION = """Check the pronouns of a translation before a release: it passes or fails, with a reason.
 
 --min-score X     its score is at least X

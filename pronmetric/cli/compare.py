@@ -112,6 +112,7 @@ def _compare(task: CompareFlags, run: CorpusRun) -> None:
             counts=counts_entry(run.counts),
             signature=run.sign_texts(seed=task.seed, by=by, tie=f"{threshold:g}", resamples=task.num_splits),
             source_language=run.source_language,
+            **write.people_entry(run.people()),
         )
     both = (pair for one in results for pair in zip(one.names, (one.outcome.a, one.outcome.b), strict=True))
     run.note_no_translations(dict(both))

@@ -65,7 +65,8 @@ people's marks and corrections:
 post-editors changed. The metric is a further rater: it marks as many pronouns as a rater does, those that it doubts
 most; "as a rater" is the share of its marks that a given rater shares, "raters" that of the raters among each other.
 Also areas under the ROC curve (marked by one or more; by two or more), average precision, precision of the most
-doubted pronouns, and how often a text with its pronouns corrected is preferred to the text. Baselines are in the same
+doubted pronouns, and how often a text with its pronouns corrected is preferred to the text. Of missing pronouns: areas
+of the gaps between words into which a post-editor put one, and of the texts with such a gap. Baselines are in the same
 tables: the form's frequency of being marked, chrF to a human translation where there is one, and the language model of
 --language_model, which doubts a form as far as it is less probable there than the most probable form.
 
@@ -406,12 +407,10 @@ def _evaluate_people(task: EvaluateFlags) -> None:
     flags.check_plot(task.of_people.plot)
     run = ScoringRun(task.model, task.out)
     people_runs.require_probabilities(run.checkpoint.config)
-    rates = people.form_rates(people.read(task.pairs, PEOPLE_SPLITS[0], needed=False))
-    in_training = (people_runs.IN_TRAINING, lambda items: people.by_form(items, rates))
     measurement = Measurement(
         judged=people.read(task.pairs, task.split),
         title=f"{task.pairs}, {task.split}",
-        by_form=in_training if len(rates) > 1 else (people_runs.ELSEWHERE, people.by_form_elsewhere),
+        training=people.read(task.pairs, PEOPLE_SPLITS[0], needed=False),
         model=task.model,
         wish=task.of_people,
         language_model=task.language_model,

@@ -43,6 +43,7 @@ BY_HELP = (
 CONTEXT_SIZE_HELP = """The number of previous sentences is that of the checkpoint's training (2 for the shipped ones). A
 checkpoint that was trained without context scores without it by default."""
 SPEAKERS_WITHOUT_CONTEXT = "--speakers names who says the lines of the context, which --context none does not use"
+RESEGMENTED_SPEAKERS = "--speakers names who says each line, and --resegment makes other segments than lines"
 TEXTS = "texts (UTF-8, also gzip; one segment a line, or a format of --format)"
 MODEL = "model"
 OUTPUT = "output (FILE - is stdout; what else would be printed goes to stderr)"
@@ -99,6 +100,15 @@ def format_flag(group: str | None = None, *, of: str = "-t, -r and -s") -> Any:
         choices=FORMATS,
         help=f"format of the files of {of} (default: told by the first lines and the suffix of each; lines insists on "
         "plain lines)",
+    )
+
+
+def resegment_flag(group: str | None = None) -> Any:
+    """The flag of texts whose lines are not those of the reference or source."""
+    return switch(
+        group=group,
+        help="cut lines into sentences and align them with those of the reference or source: for outputs that merge or "
+        "split sentences, or have a document on a line",
     )
 
 
@@ -172,10 +182,7 @@ class TextFlags(Flags):
         metavar="FILE",
         help="who says each line, an empty line where that is not known; the model reads the names before the lines",
     )
-    resegment: bool = switch(
-        help="cut lines into sentences and align them with those of the reference or source: for outputs that merge or "
-        "split sentences, or have a document on a line"
-    )
+    resegment: bool = resegment_flag()
     dataset: str | None = flag("-d", "--dataset", metavar="NAME:LP", help="a WMT test set, e.g. wmt22:de-en")
     wmt_dir: str | None = flag(
         metavar="DIR",
@@ -207,6 +214,10 @@ class TextFlags(Flags):
         self._check_dataset()
         if self.translations is None and (self.format or self.text_key):
             raise UsageError("--format and --text-key are of the files of -t")
+        if self.translations is None and self.resegment:
+            raise UsageError(f"--resegment goes with -t, not with {'-d' if self.jsonl is None else '--jsonl'}")
+        if self.resegment and self.speakers is not None:
+            raise UsageError(RESEGMENTED_SPEAKERS)
         if self.refs is not None and self.dataset is None:
             raise UsageError("--refs names references of -d; with -t give reference files with -r")
         if self.refs is not None and self.context not in (None, COMMON):
@@ -353,10 +364,6 @@ class ScoringFlags(Flags):
         extra = [name for name, value in of_files.items() if value is not None]
         if chosen != "-t" and extra:
             raise UsageError(f"{' and '.join(extra)} go with -t, not with {chosen}")
-        if self.texts.resegment and chosen != "-t":
-            raise UsageError(f"--resegment goes with -t, not with {chosen}")
-        if self.texts.resegment and self.texts.speakers is not None:
-            raise UsageError("--speakers names who says each line, and --resegment makes other segments than lines")
         if self.model.model_storage_path is not None and not locate.of_hub(self.model.model):
             raise UsageError("--model_storage_path needs a model of the hub; give --model OWNER/NAME too")
 

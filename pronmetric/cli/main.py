@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else list(argv)
     try:
         streams.check()
-        with _terminable(), streams.divertible_stdout():
+        with _terminable(), streams.run():
             code = _run(argv)
         return _flush(code)
     except PronmetricError as error:

@@ -16,7 +16,7 @@ from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, pa
 from pronmetric.cli.people import Measurement, PeopleFlags
 from pronmetric.cli.run import ScoringRun
 from pronmetric.errors import PronmetricError
-from pronmetric.lab.human import mqm, people
+from pronmetric.lab.human import mqm
 from pronmetric.lab.human.judged_pairs import to_line
 from pronmetric.lab.human.mqm import Judgement
 from pronmetric.output import targets
@@ -193,7 +193,7 @@ def _evaluate(task: MqmFlags, note: Notes) -> tuple[str, dict[str, object]]:
     measurement = Measurement(
         judged=[text for text in judged if text.pronouns],
         title=task.file,
-        by_form=(people_runs.ELSEWHERE, people.by_form_elsewhere),
+        training=(),
         model=task.model,
         wish=task.of_people,
         language_model=task.language_model,

@@ -46,7 +46,8 @@ def run_train(settings: NmtTrain) -> None:
     from pronmetric.lab.nmt.translator import WEIGHTS, Translator
     from pronmetric.training.encoders.huggingface import load_pretrained
 
-    documents = texts.read_documents(data.source, data.target, data.docids)
+    note = output.Notes(quiet=False)
+    documents = texts.read_documents(data.source, data.target, data.docids, note)
     files = {"source": data.source, "target": data.target, "docids": data.docids, "set": data.set}
     inputs = {name: hash_file(Path(file)) for name, file in files.items() if file is not None}
     base = None
@@ -60,7 +61,6 @@ def run_train(settings: NmtTrain) -> None:
     result = training.train(settings, documents, inputs=inputs, base=base, encoder=encoder)
     if result is None:  # the first process of several prints it
         return
-    note = output.Notes(quiet=False)
     note.begin()
     note(f"{len(documents)} documents; " + ", ".join(f"{name}: {n}" for name, n in result.counts.items() if n))
     for name, value in sorted(result.figures.items()):
@@ -103,9 +103,11 @@ def run_translate(task: TranslateFlags) -> None:
     from pronmetric.lab.nmt.data import read_documents
     from pronmetric.lab.nmt.translator import Translator
 
-    documents = [source for source, _ in read_documents(task.source, None, task.docids)]
+    note = output.Notes(quiet=task.quiet)
+    documents = [source for source, _ in read_documents(task.source, None, task.docids, note)]
     model = Translator.load(task.model, precision=task.precision, gpus=task.gpus)
     model.check_sources(documents, file=task.source)
+    note.begin()
     with output.bar(task.quiet, total=sum(map(len, documents)), label="translate", unit="lines") as bar:
         made = model.translate(
             documents,

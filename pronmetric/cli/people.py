@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import output
@@ -14,9 +14,9 @@ from pronmetric.cli.flags import ModelFlags
 from pronmetric.cli.parser import Flags, flag, switch
 from pronmetric.cli.run import ScoringRun, load_language_model
 from pronmetric.errors import PronmetricError
-from pronmetric.lab.human import form_places, people, people_figures
-from pronmetric.lab.human.people import Items
+from pronmetric.lab.human import form_places, people, people_figures, people_gaps
 from pronmetric.lab.human.people_figures import Said, Values
+from pronmetric.lab.human.people_gaps import TextGaps
 from pronmetric.output import targets
 from pronmetric.report import plots
 from pronmetric.report.page import tables_page
@@ -58,13 +58,13 @@ class PeopleFlags(Flags):
 class Measurement:
     """What is measured, by which model, and beside what.
 
-    title: of the texts. by_form: the name of the baseline, and the doubts of pronouns by their form alone.
+    title: of the texts. training: texts that baselines count the marks of forms and the insertions before words in.
     language_model: its folder. judge: a chat model that is asked.
     """
 
     judged: Sequence[JudgedText]
     title: str
-    by_form: tuple[str, Callable[[Items], Items]]
+    training: Sequence[JudgedText]
     model: ModelFlags
     wish: PeopleFlags
     language_model: str | None
@@ -88,18 +88,27 @@ def measure(task: Measurement, context: str, run: ScoringRun) -> tuple[str, dict
     for part, sources in people.sources(task.judged).items():
         run.check_sources(f"{task.title}, {part}", sources)
     bare = [text._replace(source=None) for text in texts] if task.wish.also_no_source else []
+    gaps: list[TextGaps] = []
     with run.progress(len(texts) + len(bare)):
-        items, pairs = people.items(task.judged, run.stream(texts))
+        scored = people_gaps.keep(task.judged, run.stream(texts, every_gap=True), run.language, gaps)
+        items, pairs = people.items(task.judged, scored)
         without = people.items(task.judged, run.stream(bare, counted=False)) if bare else None
-    name, doubt = task.by_form
-    baselines = {name: doubt(items)}
+    rates = people.form_rates(task.training)
+    baselines = (
+        {IN_TRAINING: people.by_form(items, rates)} if len(rates) > 1 else {ELSEWHERE: people.by_form_elsewhere(items)}
+    )
     decisions: dict[str, Values] = {}
+    inserted = people_gaps.word_rates(task.training, run.language)
+    gap_baselines = {people_gaps.BY_WORD: people_gaps.by_word(gaps, inserted)} if inserted else {}
     if task.language_model is not None:
-        doubts, decisions = _read_by_language_model(task, task.language_model, texts, context, run)
-        baselines[LANGUAGE_MODEL] = items.doubted(doubts)
+        read = _read_by_language_model(task, task.language_model, texts, context, gaps, run)
+        baselines[LANGUAGE_MODEL] = items.doubted(read.doubts)
+        if read.gaps:
+            gap_baselines[LANGUAGE_MODEL] = people_gaps.doubted(gaps, read.gaps)
+        decisions = read.decisions
     for name, shares in ask_marks(task.judged, texts, task.judge, run.note, quiet=run.note.quiet).items():
         baselines[name] = items.doubted(shares)
-    said = Said(task.judged, items, pairs, without, baselines, decisions)
+    said = Said(task.judged, items, pairs, without, baselines, decisions, gaps, gap_baselines)
     measured = people_figures.measure(said, seed=task.seed)
     signature = run.sign(context, seed=task.seed)
     documents = measured.pronouns[people.ALL].documents
@@ -111,7 +120,8 @@ def measure(task: Measurement, context: str, run: ScoringRun) -> tuple[str, dict
     if task.wish.to_html is not None:
         shown = people_figures.page_tables(measured, panels)
         plot = plots.precision_recall(panels, kind="svg"), f"{PLOT}, in percent"
-        made = tables_page(shown, [title, f"signature: {signature}"], title=f"{PAGE}: {task.title}", plot=plot)
+        about = [title, *people_figures.notes(measured), f"signature: {signature}"]
+        made = tables_page(shown, about, title=f"{PAGE}: {task.title}", plot=plot)
         with targets.AtomicFile(task.wish.to_html) as file:
             file.write(made)
     run.note.lengths(run.counts)
@@ -124,21 +134,31 @@ def measure(task: Measurement, context: str, run: ScoringRun) -> tuple[str, dict
     }
 
 
+class _Read(NamedTuple):
+    """What a language model doubts: of each judged pronoun, of each gap, and by which texts of the mended pairs."""
+
+    doubts: list[float]
+    gaps: list[float]
+    decisions: dict[str, Values]
+
+
 def _read_by_language_model(
-    task: Measurement, folder: str, texts: Sequence[Text], context: str, run: ScoringRun
-) -> tuple[list[float], dict[str, Values]]:
-    """What a language model doubts: of each judged pronoun, and by which texts of the mended pairs."""
-    from pronmetric.lab.seq2seq.forms import doubts
+    task: Measurement, folder: str, texts: Sequence[Text], context: str, gaps: Sequence[TextGaps], run: ScoringRun
+) -> _Read:
+    from pronmetric.lab.seq2seq.forms import doubts, insertions
 
     model = load_language_model(folder, task.model)
     places = list(form_places.places(task.judged, context, run.language))
+    of_gaps = [] if people_gaps.reason(gaps) else list(form_places.gaps(gaps, context, run.language))
     mended = people.mended(texts, task.judged)
-    with output.bar(run.note.quiet, total=len(places) + len(mended), label="language model", unit="readings") as bar:
+    total = len(places) + len(of_gaps) + len(mended)
+    with output.bar(run.note.quiet, total=total, label="language model", unit="readings") as bar:
         doubted = doubts(model, places, advance=bar.update)
+        missing = insertions(model, of_gaps, advance=bar.update)
         read = model.read(mended, advance=bar.update)
     both = list(zip(read[::2], read[1::2], strict=True))
     decisions: dict[str, Values] = {
         f"{LANGUAGE_MODEL}, sum": [(a.total, b.total) for a, b in both],
         f"{LANGUAGE_MODEL}, per piece": [(a.per_piece, b.per_piece) for a, b in both],
     }
-    return doubted, decisions if both else {}
+    return _Read(doubted, missing, decisions if both else {})

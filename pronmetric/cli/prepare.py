@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from data_prep.settings import Reporter, Settings
 from pronmetric.cli.hydra import HydraCommand
 from pronmetric.output import targets
 from pronmetric.report import preparation
-
-if TYPE_CHECKING:
-    from data_prep.stages import MakeAligner
 
 DESCRIPTION = """Make training data from WMT test sets (data.wmt=DIR) and plain English documents (data.english=DIR).
 
@@ -24,7 +21,7 @@ resumes with the remaining test sets."""
 def _job(settings: Settings) -> None:
     from data_prep.prepare import prepare
 
-    out, data = settings.folder, settings.data
+    data = settings.data
     targets.check(
         [],
         read=[
@@ -35,25 +32,11 @@ def _job(settings: Settings) -> None:
             *(data.people or ()),
             settings.filter.agreement,
         ],
-        folders=[out],
+        folders=[settings.out],
     )
-    content = prepare(
-        settings,
-        Reporter(note=_note, progress=_progress),
-        make_aligner=_backend(settings.align.backend),
-    )
+    content = prepare(settings, Reporter(note=_note, progress=_progress))
     confusions = json.loads((settings.folder / "confusion.json").read_text(encoding="utf-8"))
     print(preparation.summary(content, confusions))
-
-
-def _backend(name: str) -> MakeAligner | None:
-    """A function that sets up the back end; None for the agreement EM, which preparation trains and stores itself."""
-    if name == "agreement":
-        return None
-    from pronmetric.training.encoders.huggingface import embedding_aligner
-
-    aligner = embedding_aligner()
-    return lambda _: aligner
 
 
 def _note(line: str) -> None:

@@ -25,24 +25,27 @@ from pronmetric.report import formats, page, paper, plots, tables
 from pronmetric.report.content import (
     Content,
     ModelView,
-    describe_model,
     differing,
+    is_model_of,
     link_pronouns,
     listed_outputs,
     listed_texts,
     model_views,
+    reads_as,
     result_sources,
 )
 from pronmetric.results import Result, read
-from pronmetric.results.read import language_code
+from pronmetric.results.read import language_code, model_name
 from pronmetric.scoring.alternatives import THRESHOLD
+from pronmetric.scoring.score import Counts
 
 DESCRIPTION = """Show a result of `score` or `compare` (written with --to_json) as a web page, tables or a plot.
 
-The report contains the system scores, the pronouns of each system by form, document, length of the sentence and
-distance to the word attended to most, the system pronouns compared with the reference pronouns, and the segments that
-differ, with the attention of the model and its preferred pronouns. The web page is a single self-contained file that
-works offline.
+The report begins with what the result says in one sentence, the expected errors of each system by kind, and the ten
+worst pronouns with their sentences. Below are the scores, the pronouns of each system by form, document, length of the
+sentence and distance to the word attended to most, the system pronouns compared with the reference pronouns, and the
+lines that differ, with the attention of the model and more probable pronouns. The web page is a single self-contained
+file that works offline. It numbers lines from 1; the files of results number segments from 0.
 
 `pronmetric report tables DIR` makes the tables of the paper (see `pronmetric report tables --help`)."""
 EPILOG = f"""formats:
@@ -60,10 +63,11 @@ systems differ, if one system is better than another, or if a pronoun differs fr
 the difference of what decides, largest first, and --limit N keeps the first N. Pronouns are paired with those of the
 reference by an automatic word aligner, which makes errors.
 
-The web page and the table of pronouns show attention and alternative pronouns, for which the model is loaded. Each
-alternative form of a pronoun with a probability below {THRESHOLD:g} is scored in its place; the most probable of those
-that agree are shown. --all-alternatives scores those of every pronoun, which takes several times as long. Use
---no-model to leave all of this out.
+The web page and the table of pronouns show attention and alternative pronouns, for which the model that made the
+result is loaded, by its name or from the folder of --model; no other model is used. Each alternative form of a pronoun
+with a probability below {THRESHOLD:g} is scored in its place; shown are those that agree and are more probable than the
+pronoun, those of the same person first. --all-alternatives scores those of every pronoun, which takes several times as
+long. Use --no-model to leave all of this out.
 
 examples:
   pronmetric score -t sysA.txt sysB.txt -r ref.txt --docids ids.txt --to_json result.json
@@ -168,8 +172,6 @@ def _content(task: ReportFlags, result: Result, note: Notes) -> Content:
     """The content of the report; pronouns are paired and the model is loaded only if the format shows it."""
     everything = task.kind == "html" or bool({"pronouns", "distances"} & set(task.shown))
     notes: list[str] = []
-    model = task.model if task.no_model else _of_result(task.model, result.signature)
-    run = ScoringRun(model, task.out, note)
 
     def record(line: str) -> None:
         notes.append(line)
@@ -177,6 +179,15 @@ def _content(task: ReportFlags, result: Result, note: Notes) -> Content:
 
     for line in result.notes:
         note(line)
+    without = "no model was loaded: attention and alternative pronouns are not shown"
+    if not task.no_model and (everything or task.model.model is not None):
+        try:
+            task = replace(task, model=_of_result(task.model, result.signature))
+        except PronmetricError as error:
+            if task.model.model is not None:  # no such checkpoint
+                raise
+            task, without = replace(task, no_model=True), str(error)
+    run = ScoringRun(task.model, task.out, note)
     language, links = _language_of_result(run, result.signature), None
     if everything or "confusion" in task.shown:
         links = link_pronouns(result, record, language)
@@ -195,7 +206,7 @@ def _content(task: ReportFlags, result: Result, note: Notes) -> Content:
     elif with_model:
         model_views = _views(task, result, listed, run, record)
     elif everything:
-        record("no model was loaded: attention and alternative pronouns are not shown")
+        record(without)
     return Content(
         result=result,
         links=links,
@@ -208,10 +219,22 @@ def _content(task: ReportFlags, result: Result, note: Notes) -> Content:
 
 
 def _of_result(model: ModelFlags, signature: str) -> ModelFlags:
-    """The flags with the language of a result, by its signature, if --model scores it among several and none is named.
+    """The flags with the model of a result and its language, by its signature, where they name none.
 
-    A result is shown with the model of its own language, whatever other languages the model has.
+    A result is shown with the model that made it, in its own language, whatever other languages the model has.
+
+    Raises:
+        PronmetricError: the model is not found by its name.
     """
+    if model.model is None:
+        model = replace(model, model=model_name(signature))
+        try:
+            locate_model(model)
+        except PronmetricError:
+            raise PronmetricError(
+                f"{model.model}, the model that made the result, is not found by this name: attention and alternative "
+                "pronouns are not shown; give its folder with `model=`"
+            ) from None
     if model.lang is not None:
         return model
     config, code = checkpoint_config.read(locate_model(model).folder / locate.CONFIG), language_code(signature)
@@ -243,8 +266,14 @@ def _views(
 ) -> dict[int, tuple[ModelView, ...]]:
     """Attention and alternative pronouns of the listed segments."""
     metric, batch_size = run.metric, task.model.batch_size
-    record(describe_model(str(metric.signature()), result.signature))
-    texts = listed_texts(result, listed)
+    if not is_model_of(own := metric.signature(counts=Counts(with_source=1)), result.signature):
+        record(
+            f"{own['model']} has other weights ({own['weights']}) or settings than the model that made the result: "
+            "attention and alternative pronouns are not shown; give that model with `model=`"
+        )
+        return {}
+    record(f"attention and alternative pronouns are from the model that made the result, {own['model']}")
+    texts = listed_texts(result, listed, with_source=reads_as(own, result.signature))
     if not metric.probability:
         record("the scores of this model are not probabilities: alternative pronouns are not shown")
         with run.progress(len(texts), label="attention"):

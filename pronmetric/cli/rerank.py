@@ -8,7 +8,7 @@ from typing import Any
 
 from pronmetric.cli import flags, output
 from pronmetric.cli.corpus_run import context_scope, note_order, previous_lines
-from pronmetric.cli.flags import SPEAKERS_WITHOUT_CONTEXT, ModelFlags, OutputFlags
+from pronmetric.cli.flags import RESEGMENTED_SPEAKERS, SPEAKERS_WITHOUT_CONTEXT, ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
 from pronmetric.cli.run import ScoringRun
 from pronmetric.output import targets
@@ -17,10 +17,9 @@ from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.results import write
 from pronmetric.scoring.rerank import Choice, Weighting, rerank, rerank_by_agreement
 from pronmetric.text import streams, strict_json
-from pronmetric.text.candidates import Candidates, line_parallel, read_nbest, read_parallel, read_scores
+from pronmetric.text.candidates import Candidates, beside, read_nbest, read_parallel, read_scores
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE, previous, sources_of
-from pronmetric.text.corpus import BLANK, Corpus, Place, TextFile, blank_docids, check_docids, read_speakers
-from pronmetric.text.files.columns import Role
+from pronmetric.text.corpus import Corpus, Row
 from pronmetric.text.files.door import Reading
 
 DESCRIPTION = """Choose among candidate translations of each line by their pronouns, and print the chosen lines.
@@ -34,12 +33,17 @@ If a candidate or the first one has no pronoun, the pronoun term of their differ
 
 A candidate that is no translation, such as a refusal, is chosen only where all candidates are none; it is noted.
 
+With --resegment the chosen segments are printed, one a line: those of the reference, else of the source, else of the
+first candidate.
+
 The model scores only pronouns, and reads the source (-s) only if it has a reader of sources: it does not find the best
 translation. Do not evaluate the chosen text with the same score."""
 EPILOG = f"""candidates:
   --candidates A B C     line-parallel files; the first file has the first candidates
   --nbest FILE --size N  N consecutive lines for each line to translate
-  --nbest FILE           n-best lists in the format of Moses, "0 ||| text ||| ..."; fields after the text are ignored
+  --nbest FILE           n-best lists in the format of Moses, "0 ||| text ||| ..."; fields after the text are ignored;
+                         JSON Lines with a list "candidates" in each object; or JSON Lines or a table whose candidates
+                         of one line share an id (seg_id, segment or id). Source and document are read from them
 --scores gives one number for each candidate, one on each line, higher is better: one file for each file of
 --candidates, or one file for --nbest. The numbers are not normalised.
 
@@ -54,8 +58,8 @@ risk, all equally likely): the F1 of their pronoun forms, 1 if neither has a pro
 candidates; where most have no pronoun, a candidate without pronouns is chosen.
 
 --to_pairs writes each two candidates of a line of which one is better by more than --margin, one JSON object a line,
-{{"id": "LINE-NUMBER", "prompt": the line of -s, "chosen": ..., "rejected": ..., "difference": ...}}, the clearest pair
-of a line first. The id counts lines and pairs from 0; there is no "prompt" without -s. Ties write no pair.
+{{"id": "LINE-NUMBER", "prompt": the source, "chosen": ..., "rejected": ..., "difference": ...}}, the clearest pair
+of a line first. The id counts lines and pairs from 0; there is no "prompt" without a source. Ties write no pair.
 
 examples:
   pronmetric rerank --candidates a.txt b.txt c.txt --docids ids.txt > best.txt
@@ -95,7 +99,8 @@ class RerankFlags(Flags):
         metavar="FILE",
         help="who says each line, an empty line where that is not known; the model reads the names before the lines",
     )
-    format: str | None = flags.format_flag(TEXTS, of="--candidates, -r and -s")
+    resegment: bool = flags.resegment_flag(TEXTS)
+    format: str | None = flags.format_flag(TEXTS, of="--candidates, --nbest, -r and -s")
     context: str | None = flag(group=TEXTS, choices=[COMMON, RESPECTIVE, NONE], help="see below")
     mbr: bool = switch(group=SCORE, help="agreement with the other candidates, without a model")
     scores: Sequence[str] | None = flag(group=SCORE, nargs="+", metavar="FILE", help="another score of each candidate")
@@ -123,8 +128,12 @@ class RerankFlags(Flags):
     def check(self) -> None:
         """Refuse flags that do not go together."""
         require_one({"--candidates": self.candidates, "--nbest": self.nbest})
-        if self.format is not None and self.nbest is not None:
-            raise UsageError("--format goes with --candidates; an n-best list has plain lines")
+        if self.resegment and self.candidates is None:
+            raise UsageError("--resegment goes with --candidates")
+        if self.resegment and self.speakers is not None:
+            raise UsageError(RESEGMENTED_SPEAKERS)
+        if self.resegment and self.scores is not None:
+            raise UsageError("--scores has a number for each line, and --resegment makes other segments than lines")
         if self.size is not None and self.nbest is None:
             raise UsageError("--size goes with --nbest")
         if (self.scores is None) != (self.weight is None):
@@ -159,14 +168,9 @@ def run(task: RerankFlags) -> None:
     files = [*(task.candidates or ()), task.nbest, task.references, task.sources, task.docids, task.speakers]
     targets.check((task.output, task.to_json, task.to_pairs), read=[*files, *(task.scores or ()), task.model.model])
     run = ScoringRun(task.model, task.out, strict=task.strict)
-    note, reading = run.note, Reading(task.format, language=lambda: run.language.code)
-    corpus: Corpus | None = None
-    if task.candidates:
-        corpus = read_parallel(task.candidates, note, reading)
-        candidates: Candidates = [row.texts for row in corpus.rows()]
-    else:
-        assert task.nbest is not None  # checked by `RerankFlags.check`
-        candidates = read_nbest(task.nbest, task.size)
+    note = run.note
+    corpus, rows = _read(task, run)
+    candidates: Candidates = [row.texts for row in rows]
     given = None if task.scores is None else read_scores(task.scores, candidates)
     language = ENGLISH if task.mbr else run.language
     first = [text for texts in islice(candidates, CHECKED_LINES) for text in texts]
@@ -175,10 +179,10 @@ def run(task: RerankFlags) -> None:
         note.begin()
         choices, signature = _rerank_by_agreement(candidates, given, task), None
     else:
-        choices, signature = _rerank(candidates, corpus, given, task, run, reading)
-    _write(candidates, corpus, given, choices, signature, task)
+        choices, signature = _rerank(rows, corpus, given, task, run)
+    _write(rows, given, choices, signature, task)
     if task.to_pairs is not None:
-        pairs = _write_pairs(task.to_pairs, candidates, given, choices, task)
+        pairs = _write_pairs(task.to_pairs, rows, given, choices, task)
         left_out = "the other candidates of a line are the same text, tie or are no translation"
         note.detail(f"{task.to_pairs}: {pairs} pairs; {left_out}")
     changed = sum(choice.chosen > 0 for choice in choices)
@@ -191,6 +195,22 @@ def run(task: RerankFlags) -> None:
         note.detail(f"the first candidate of {without} lines has no pronoun: pronouns do not affect the choice there")
     if signature is not None:
         note(f"signature: {signature}")
+
+
+def _read(task: RerankFlags, run: ScoringRun) -> tuple[Corpus | None, list[Row]]:
+    """The candidates of each line with what stands beside them; the corpus of parallel files."""
+    beside_them: dict[str, Any] = {
+        "references": [] if task.references is None else [task.references],
+        "source": task.sources,
+        "docids": task.docids,
+        "speakers": task.speakers,
+    }
+    note, reading = run.note, Reading(task.format, language=lambda: run.language.code)
+    if task.candidates:
+        corpus = read_parallel(task.candidates, note, reading, **beside_them, resegment=task.resegment)
+        return corpus, list(corpus.rows())
+    assert task.nbest is not None  # checked by `RerankFlags.check`
+    return None, beside(read_nbest(task.nbest, task.size, note, reading), note, **beside_them, reading=reading)
 
 
 def _note_no_translations(choices: Sequence[Choice], note: output.Notes) -> None:
@@ -218,50 +238,30 @@ def _rerank_by_agreement(candidates: Candidates, given: Given, task: RerankFlags
 
 
 def _rerank(
-    candidates: Candidates, corpus: Corpus | None, given: Given, task: RerankFlags, run: ScoringRun, reading: Reading
+    rows: Sequence[Row], corpus: Corpus | None, given: Given, task: RerankFlags, run: ScoringRun
 ) -> tuple[list[Choice], str]:
-    """The choices by the model, in the order of the lines, and its signature.
-
-    corpus: that of parallel files, whose rows may have sources, documents and speakers.
-    """
-    rows = [] if corpus is None else list(corpus.rows())
+    """The choices by the model, in the order of the lines, and its signature."""
+    candidates: Candidates = [row.texts for row in rows]
     note, size = run.note, run.checkpoint.context_size
-    otherwise, named = COMMON if task.references else RESPECTIVE, task.speakers is not None
+    referenced = any(row.references for row in rows)
+    otherwise, named = COMMON if referenced else RESPECTIVE, task.speakers is not None
     in_order = corpus is None or corpus.in_order
     kind = run.choose_context(task.context, otherwise, needed=named, in_order=in_order)
     if corpus is not None:
         note_order(kind, corpus, note)
-    reference = None
-    if task.references is not None:
-        reference = line_parallel(task.references, len(candidates), Role.REFERENCE, reading)
-    docs: Sequence[str | None] | None = None
-    if corpus is not None and corpus.documents:
-        docs = [row.doc for row in rows]
-    if task.docids == BLANK:
-        files = [] if reference is None else [reference]
-        if task.sources is not None:
-            files.append(line_parallel(task.sources, len(candidates), Role.SOURCE, reading))
-        docs = blank_docids([map("".join, candidates), *files], note)
-    elif task.docids is not None:
-        file = line_parallel(task.docids, len(candidates))
-        check_docids(file, note)
-        docs = list(file)
+    docs = None if any(row.doc is None for row in rows) else [row.doc for row in rows]
     speakers = None
-    if corpus is not None and corpus.has_speakers and kind != NONE:
+    if kind != NONE and any(row.speaker is not None for row in rows):
         speakers = [row.speaker or "" for row in rows]
-    if task.speakers is not None:
-        speakers = read_speakers(TextFile(task.speakers), len(candidates), "the text", note)
-    contexts = {NONE: [""] * len(candidates)}.get(kind)
-    if kind == COMMON and reference is not None:
-        contexts = list(previous(reference, docs, size=size, speakers=speakers))
+    contexts = {NONE: [""] * len(rows)}.get(kind)
+    if kind == COMMON:
+        contexts = list(previous([row.reference or "" for row in rows], docs, size=size, speakers=speakers))
     sources = None
-    if task.sources is not None or (corpus is not None and corpus.has_source):
-        lines = [row.source or "" for row in rows]
-        if task.sources is not None:
-            lines = list(line_parallel(task.sources, len(candidates), Role.SOURCE, reading))
-        pairs = zip(lines, (texts[0] for texts in candidates), strict=True)
-        run.check_sources(task.sources or (task.candidates or [""])[0], pairs)
-        sources = sources_of(lines, docs)
+    if any(row.source is not None for row in rows):
+        name = task.sources or task.nbest or (task.candidates or [""])[0]
+        pairs = [(row.source or "", row.texts[0]) for row in rows]
+        run.check_sources(name, pairs)
+        sources = sources_of([source for source, _ in pairs], docs)
         run.note_unread_source(task.sources)
     said = _CONTEXTS[kind].format(previous_lines(size))
     note.detail(f"context: {said}" + ("" if kind == NONE else f", {context_scope(docs is not None)}"))
@@ -282,39 +282,32 @@ def _rerank(
             )
         )
     note.lengths(run.counts)
-    return [choices[line] for line in range(len(candidates))], run.sign(kind, size=size)
+    resegmented = "yes" if corpus is not None and corpus.resegmented else None
+    return [choices[line] for line in range(len(candidates))], run.sign(kind, size=size, resegmented=resegmented)
 
 
 def _write(
-    candidates: Candidates,
-    corpus: Corpus | None,
-    given: Given,
-    choices: Sequence[Choice],
-    signature: str | None,
-    task: RerankFlags,
+    rows: Sequence[Row], given: Given, choices: Sequence[Choice], signature: str | None, task: RerankFlags
 ) -> None:
     """Write the chosen lines, and with --to_json all candidates and their scores, and where they stand."""
-    places: list[tuple[Place | None, ...]] = (
-        [()] * len(candidates) if corpus is None else [row.places for row in corpus.rows()]
-    )
     with write.Writer(json_path=task.to_json, tsv_path=None, columns=()) as exports:
-        for line, (texts, choice) in enumerate(zip(candidates, choices, strict=True)):
+        for line, (row, choice) in enumerate(zip(rows, choices, strict=True)):
             each: dict[str, Sequence[Any]] = {
-                "text": texts,
+                "text": row.texts,
                 "score": [write.round_score(score) for score in choice.scores],
                 **({} if given is None else {"given": given[line]}),
                 "gain": [write.round_score(gain) for gain in choice.gains],
                 **({"no_translation": choice.no_translation} if any(choice.no_translation) else {}),
             }
-            where = [write.place_entry(place) for place in places[line]] or [{}] * len(texts)
+            where = [write.place_entry(place) for place in row.places] or [{}] * len(row.texts)
             listed = [
-                {**its, **dict(zip(each, row, strict=True))}
-                for its, row in zip(where, zip(*each.values(), strict=True), strict=True)
+                {**its, **dict(zip(each, values, strict=True))}
+                for its, values in zip(where, zip(*each.values(), strict=True), strict=True)
             ]
             exports.segment({"segment": line, "chosen": choice.chosen, "candidates": listed}, ())
         by = "agreement with the other candidates" if task.mbr else "model"
         exports.finish(pronouns_by=by, weight=task.weight, margin=task.margin, signature=signature)
-    chosen = (texts[choice.chosen] for texts, choice in zip(candidates, choices, strict=True))
+    chosen = (row.texts[choice.chosen] for row, choice in zip(rows, choices, strict=True))
     if task.output is None and not any(map(streams.is_stdout, (task.to_json, task.to_pairs))):
         for text in chosen:
             print(text)
@@ -323,15 +316,14 @@ def _write(
             file.writelines(f"{text}\n" for text in chosen)
 
 
-def _write_pairs(path: str, candidates: Candidates, given: Given, choices: Sequence[Choice], task: RerankFlags) -> int:
+def _write_pairs(path: str, rows: Sequence[Row], given: Given, choices: Sequence[Choice], task: RerankFlags) -> int:
     """Write the preferences among the candidates of each line; their number."""
-    prompts = None if task.sources is None else list(line_parallel(task.sources, len(candidates)))
     number = 0
     with targets.AtomicFile(path) as file:
-        for line, (texts, choice) in enumerate(zip(candidates, choices, strict=True)):
-            prompt = {} if prompts is None else {"prompt": prompts[line]}
+        for line, (row, choice) in enumerate(zip(rows, choices, strict=True)):
+            prompt = {} if row.source is None else {"prompt": row.source}
             its_given = None if given is None else given[line]
-            pairs = task.weighting.preferences(texts, choice.scores, its_given, choice.no_translation)
+            pairs = task.weighting.preferences(row.texts, choice.scores, its_given, choice.no_translation)
             for place, pair in enumerate(pairs):
                 record = {"id": f"{line}-{place}", **prompt, **pair._asdict()}
                 record["difference"] = write.round_score(pair.difference)

@@ -11,6 +11,7 @@ from pronmetric.alignment.parallel import check_sources, pairs_of
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
 from pronmetric.checkpoint.description import Description
+from pronmetric.checkpoint.people import People, people_of
 from pronmetric.cli import output
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.output import Notes
@@ -162,7 +163,9 @@ class ScoringRun:
         if self._bar is not None:
             self._bar.update(number)
 
-    def stream(self, texts: Iterable[Text], *, attended: bool = False, counted: bool = True) -> Iterator[SegmentScore]:
+    def stream(
+        self, texts: Iterable[Text], *, attended: bool = False, every_gap: bool = False, counted: bool = True
+    ) -> Iterator[SegmentScore]:
         """The scores of the texts, in order; see `PronounMetric.stream`.
 
         counted: False for variants of texts that are counted themselves.
@@ -175,6 +178,7 @@ class ScoringRun:
             length_batching=not self._model.disable_length_batching,
             cache=not self._model.disable_cache,
             attended=attended,
+            every_gap=every_gap,
         )
 
     def alternatives(self, texts: Iterable[Text], *, below: float | None) -> Iterator[tuple[PronounAlternatives, ...]]:
@@ -200,6 +204,10 @@ class ScoringRun:
         own = self.metric.signature(context=context, context_size=size, seed=seed, counts=self.counts)
         self.signature = own.plus(**given)
         return str(self.signature)
+
+    def people(self) -> People | None:
+        """How the model's marks meet those of people, with the source where one counted; None without a record."""
+        return people_of(self.metric.config, self.metric.reader if self.counts.with_source else None)
 
     def finish(self) -> None:
         """Note the texts that were changed or cut, a missing source, and the signature; raise an error of stdout."""

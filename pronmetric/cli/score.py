@@ -172,6 +172,7 @@ def _score_corpus(task: ScoreFlags, run: CorpusRun) -> None:
                 each = each if references else ()
                 write.add_scored(writer, head, its_texts, segment, apart=run.apart, also=other, each=each)
         results = [tally.result() for tally in tallies]
+        people = run.people()
         also_scores = [None] * len(results) if also is None else also.score_systems()
         more: dict[str, Any] = {} if also is None else {"also": also.signatures()}
         writer.finish(
@@ -181,13 +182,15 @@ def _score_corpus(task: ScoreFlags, run: CorpusRun) -> None:
             counts=counts_entry(run.counts),
             signature=run.sign_texts(),
             source_language=run.source_language,
+            **write.people_entry(people),
             **more,
         )
     for result in results:
         run.say(f"{visible(result.name)}\tscore: {format_score(result.score.score)}")
         for reference, part in result.by_reference.items():
             run.say(f"{visible(result.name)}\treference {visible(reference)}\tscore: {format_score(part.score)}")
-        note_system(result.name, result.score, run.note.detail, side="reference" if by_reference else "source")
+        side = "reference" if by_reference else "source"
+        note_system(result.name, result.score, run.note, run.note.detail, side=side, people=people)
     run.note_no_translations({result.name: result.score for result in results})
     if also is not None:
         run.say(f"\n{format_systems(also, [result.score for result in results])}")
@@ -225,7 +228,7 @@ def _score_records(task: ScoreFlags, name: str, run: RecordsRun) -> None:
         writer.finish(systems=[system(name, score)], counts=counts_entry(run.counts), signature=run.sign_texts())
     if not out.prints_segments:
         run.say(f"{visible(name)}\tscore: {format_score(score.score)}")
-    note_system(name, score, run.note.detail)
+    note_system(name, score, run.note, run.note.detail, people=run.people())
     run.note_no_translations({name: score}, unit="record")
 
 

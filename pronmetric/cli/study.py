@@ -82,10 +82,13 @@ class LookFlags(Flags):
 SAMPLE = """Draw the items of a study, and the tasks of each annotator, into a new folder STUDY.
 
 DATA is a folder of `prepare` (references and references with a system's pronoun), the JSONL of `suite build wmt` (with
-sources), or judged pairs (JSONL) with "pronoun_a", "pronoun_b" and "group", the source language. A pair that occurs
-more than once counts once. In each source language, all pronoun pairs (and with --scores all ranges of the score
-difference) get equally many items, up to one; a design for which there are too few pairs is refused, with the number
-each cell lacks. With --balance level, rare pairs give all they have.
+sources), judged pairs (JSONL) with "pronoun_a", "pronoun_b" and "group", the source language, or your own table: a TSV
+file with the columns reference and other, which differ in a pronoun, and maybe group, doc, context, source,
+source_context, id and antecedent. Without context, the references above in the same doc are shown: two, or as many as
+antecedent says, the number of sentences from the antecedent to this one. A pair that occurs more than once counts
+once. In each source language, all pronoun pairs (and with --scores all ranges of the score difference) get equally many
+items, up to one; a design for which there are too few pairs is refused, with the number each cell lacks. With --balance
+level, rare pairs give all they have.
 
 For --preset two-stage, DATA is records as `score --jsonl` reads them: "text" and "context", the translations of a
 sentence and of the one before it; "source" and "source_context", their sources; and maybe "group", the source
@@ -103,6 +106,7 @@ is judged alone, then the two in context of each other; if they do not fit toget
 examples:
   pronmetric study sample runs/data -o study --items 60 --pronoun-pairs he:it she:it it:he
   pronmetric study sample suite.jsonl -o study --preset paper --show-source
+  pronmetric study sample pairs.tsv -o study --balance level
   pronmetric study sample translations.jsonl -o study --preset two-stage --items 200"""
 ANSWERS = {
     "both": {"both": True, "neither": False},
@@ -169,7 +173,7 @@ class SampleFlags(Flags):
     """The design of a study, and the data that it is drawn from."""
 
     data: str = argument(
-        metavar="DATA", help="a prepared folder, a suite of `suite build wmt`, judged pairs, or records"
+        metavar="DATA", help="a prepared folder, a suite of `suite build wmt`, judged pairs, a table, or records"
     )
     output: str = flag("-o", "--output", required=True, metavar="STUDY", help="the folder of the study, new")
     preset: str | None = flag(choices=list(PRESETS), help="a design of the literature")

@@ -12,6 +12,7 @@ from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
 from pronmetric.results import write
 from pronmetric.scoring.alternatives import THRESHOLD, TOP, Tally
+from pronmetric.scoring.score import no_translation_note
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE, Text
 from pronmetric.text.records import Record
@@ -29,14 +30,17 @@ benchmarks/published/suggest-threshold.md for other thresholds.
 
 The suggestions are not corrections. The model knows what is probable in the text and, if the source counts (-s), what
 the source says. The rest of the sentence is not changed: "agrees" says whether the form has the case and kind of the
-pronoun ("these" for "she" has not) and fits its verb or noun; other mentions of the same referent stay."""
+pronoun ("these" for "she" has not) and fits its verb or noun, "same_person" whether it is of the pronoun's person (for
+"she", "he" is and "I" is not). Forms that agree come first, of these those of the same person; other mentions of the
+same referent stay."""
 EPILOG = (
     """--jsonl reads one object on each line, {"id": ..., "text": "...", "context": ["previous", "sentences"]}. The
 output has one object on each line, in the same order, also for a text without a doubtful pronoun, whose list is empty;
 the ids of -t are the line numbers, from 0. Start and end count code points of the text:
 
   {"id": 1, "text": "He is late.", "pronouns": [{"text": "He", "start": 0, "end": 2, "probability": 0.03, "better":
-    [{"form": "she", "text": "She", "probability": 0.98, "agrees": true}]}]}
+    [{"form": "she", "text": "She", "probability": 0.98, "agrees": true,
+     "same_person": true}]}]}
 
 "better" is empty if no other form has a higher probability. Forms that would not be a pronoun in that position are not
 scored.
@@ -95,7 +99,7 @@ class SuggestFlags(Flags):
         metavar="FILE",
         help="with -t: source; counts if the model has a reader of sources",
     )
-    texts: TextFlags = part(TextFlags, TEXTS, only=("systems", "format", "text_key"))
+    texts: TextFlags = part(TextFlags, TEXTS, only=("resegment", "systems", "format", "text_key"))
     docids: str | None = flag(group=TEXTS, metavar="FILE", help="with -t: document ids, one on each line, or `blank`")
     speakers: str | None = flag(
         group=TEXTS, metavar="FILE", help="with -t: who says each line; the model reads the names before the lines"
@@ -128,7 +132,7 @@ def run(task: SuggestFlags) -> None:
 
 
 def _suggest(listed: ListedFlags, run: CorpusRun | RecordsRun) -> None:
-    waiting, tally = deque[Record](), Tally()
+    waiting, tally, refused = deque[Record](), Tally(), list[int]()
 
     def read_texts() -> Iterator[Text]:
         for record in run.records():
@@ -141,11 +145,16 @@ def _suggest(listed: ListedFlags, run: CorpusRun | RecordsRun) -> None:
             where = {} if record.place is None else write.place_entry(record.place)
             suggested = write.suggestions(record.text, places, top=listed.top)
             print(strict_json.dump({"id": record.id, **where, **suggested}))
+            if "no_translation" in suggested:
+                refused.append(tally.texts)
             tally.add(places)
             if not waiting:  # a batch is finished; pass it on to a reader of the pipe
                 sys.stdout.flush()
     asked = "pronouns" if listed.below is None else f"pronouns below {listed.below:g}"
     run.note.detail(f"{tally.pronouns} {asked} in {tally.texts} texts; {tally.better} of them with a better form")
+    if refused:
+        unit = "record" if isinstance(run, RecordsRun) else "line"
+        run.note(no_translation_note(len(refused), tally.texts, refused[0], unit))
     run.sign_texts()
 
 

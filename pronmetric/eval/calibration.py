@@ -10,22 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pronmetric.errors import PronmetricError
 
-BINS = 15
-
-
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """One bin of a reliability table: `count` probabilities from `low` to `high`.
-
-    probability: their mean. frequency: the share of positive labels.
-    """
-
-    low: float
-    high: float
-    count: int
-    probability: float
-    frequency: float
-
 
 @dataclass(frozen=True, slots=True)
 class Platt:
@@ -39,44 +23,6 @@ class Platt:
         return _sigmoid(self.scale * np.asarray(logits, dtype=float) + self.bias)
 
 
-def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS) -> list[Bin]:
-    """Bins of approximately equal mass, in order of increasing probability.
-
-    Equal probabilities that fall into two bins are given their mean label in each, so that the order of
-    the input does not matter. With fewer values than bins, each bin has one value.
-    """
-    p, y = _check(probabilities, labels)
-    if bins < 1:
-        raise PronmetricError(f"a reliability table needs at least one bin, got {bins}")
-    values, inverse, counts = np.unique(p, return_inverse=True, return_counts=True)
-    y = (np.bincount(inverse, weights=y, minlength=len(values)) / counts)[inverse]
-    order = np.argsort(p, kind="stable")
-    return [
-        Bin(float(p[part[0]]), float(p[part[-1]]), len(part), float(p[part].mean()), float(y[part].mean()))
-        for part in np.array_split(order, min(bins, len(p)))
-    ]
-
-
-def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS) -> float:
-    """Mean over equal-mass bins of |frequency - probability|, weighted by count; in [0, 1], lower is better.
-
-    labels: 1 if the event occurred, else 0. Naeini et al., AAAI 2015, with the equal-mass
-    bins of Nguyen and O'Connor, EMNLP 2015.
-
-    >>> round(expected_calibration_error([0.1, 0.1, 0.8, 0.8], [0, 0, 1, 1], bins=2), 6)
-    0.15
-    """
-    table = reliability(probabilities, labels, bins=bins)
-    total = sum(b.count for b in table)
-    return sum(b.count * abs(b.frequency - b.probability) for b in table) / total
-
-
-def brier(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Mean squared distance of probability and label; in [0, 1], lower is better."""
-    p, y = _check(probabilities, labels)
-    return float(np.mean((p - y) ** 2))
-
-
 def fit_platt(
     logits: ArrayLike, labels: ArrayLike, *, bias: bool = True, ridge: float = 1e-6, steps: int = 100
 ) -> Platt:
@@ -85,7 +31,7 @@ def fit_platt(
     bias=False fits only a temperature. `ridge` is a small penalty per label towards (1, 0), which only
     matters if the labels are separable and the likelihood has no maximum. Platt 1999; Guo et al., ICML 2017.
     """
-    z, y = _check(logits, labels, probabilities=False)
+    z, y = _check(logits, labels)
     features = np.stack([z, np.ones_like(z)], axis=1)[:, : 2 if bias else 1]
     start = np.array([1.0, 0.0])[: features.shape[1]]
     weights = _fit(features, y, start=start, shares=np.full(len(y), 1 / len(y)), ridge=ridge, steps=steps)
@@ -97,7 +43,7 @@ def fit_sum(logits: Sequence[ArrayLike], labels: ArrayLike, *, rate: float, ridg
 
     The labels count as if a share `rate` of them were 0. `ridge` is a small penalty towards the first logit alone.
     """
-    columns = [_check(each, labels, probabilities=False)[0] for each in logits]
+    columns = [_check(each, labels)[0] for each in logits]
     y = np.asarray(labels, dtype=float)
     if not 0 < y.mean() < 1:
         raise PronmetricError("expected labels of both kinds")
@@ -169,15 +115,12 @@ def _sigmoid(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.exp(-np.logaddexp(0.0, -values))
 
 
-def _check(
-    values: ArrayLike, labels: ArrayLike, *, probabilities: bool = True
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    v, y = np.asarray(values, dtype=float), np.asarray(labels, dtype=float)
+def _check(logits: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    v, y = np.asarray(logits, dtype=float), np.asarray(labels, dtype=float)
     if v.ndim != 1 or v.shape != y.shape or not len(v):
         raise PronmetricError(f"calibration needs one label for each value: got {y.shape} labels for {v.shape} values")
-    if not np.isfinite(v).all() or (probabilities and ((v < 0) | (v > 1)).any()):
-        wanted = "probabilities in [0, 1]" if probabilities else "finite logits"
-        raise PronmetricError(f"calibration needs {wanted}, got values from {v.min()} to {v.max()}")
+    if not np.isfinite(v).all():
+        raise PronmetricError(f"calibration needs finite logits, got values from {v.min()} to {v.max()}")
     if not np.isin(y, (0, 1)).all():
         raise PronmetricError("calibration labels must be 0 or 1")
     return v, y

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.ratio_sums import SHARE, RatioSums
 from pronmetric.eval.resampling import LEVEL, MINIMUM, draw_units, number_clusters, order_clusters, percentile_interval
-from pronmetric.eval.significance import Totals, difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,27 +78,3 @@ def _estimate(
     sums = RatioSums.of(np.bincount(index, weights=values), np.bincount(index))
     low, high = sums.interval(bounds, level=level) or (None, None)
     return Estimate(float(values.mean()), low, high)
-
-
-def difference_of_means(
-    values: ArrayLike, first: Sequence[bool], clusters: Sequence[Hashable], *, level: float = LEVEL
-) -> Estimate:
-    """Mean of the `first` values minus that of the others, and its interval over clusters.
-
-    Raises:
-        PronmetricError: one side has no value, or there are different numbers of values, sides and clusters.
-    """
-    values, one = np.asarray(values, dtype=float), np.asarray(first, dtype=bool)
-    if not len(values) == len(one) == len(clusters) or not one.any() or one.all():
-        raise PronmetricError(
-            f"a difference needs values on both sides, each with a cluster: got {int(one.sum())} of {len(values)} on "
-            f"the first, {len(clusters)} clusters"
-        )
-    index, number = number_clusters(clusters)
-
-    def side(chosen: NDArray[np.bool_]) -> Totals:
-        sums, sizes = np.bincount(index, values * chosen, number), np.bincount(index, chosen, number)
-        return Totals(sums.astype(np.float64), sizes.astype(np.float64))
-
-    gap = difference(side(one), side(~one), level=level)
-    return Estimate(gap.value, gap.low, gap.high)

@@ -15,8 +15,9 @@ from typing import Any, TextIO
 
 from pronmetric.errors import InputError
 from pronmetric.text import streams
+from pronmetric.text.streams import is_stdin
 
-STDIN = "-"
+STDOUT = "<stdout>"
 _PARTIAL = ".part"
 _Identity = tuple[int, int] | str
 
@@ -36,7 +37,7 @@ def check(
 
     Args:
         files: files to write; stdout is added if it is redirected to a file.
-        read: files and folders to read; "-" is stdin; names without a file are ignored.
+        read: files and folders to read; "-" and "/dev/stdin" are stdin; names without a file are ignored.
         folders: folders to write, which need not exist.
 
     Raises:
@@ -44,8 +45,8 @@ def check(
     """
     inputs = [str(path) for path in read if path is not None]
     places = [path for path in inputs if Path(path).is_dir()]
-    taken: dict[_Identity, str] = {_identity(path): f"the input {path}" for path in inputs if path != STDIN}
-    if STDIN in inputs and (opened := _redirection(0)) is not None:
+    taken: dict[_Identity, str] = {_identity(path): f"the input {path}" for path in inputs if not is_stdin(path)}
+    if any(map(is_stdin, inputs)) and (opened := _redirection(0)) is not None:
         taken[opened] = "the input on stdin"
     if (opened := _redirection(1)) is not None:
         if opened in taken:
@@ -54,7 +55,7 @@ def check(
     names = [name for name in files if name is not None]
     written = [name for name in names if streams.is_stdout(name)]
     if len(written) > 1:
-        raise InputError("only one output can be written to stdout; give a file for the others", file=written[1])
+        raise InputError("only one output can be written to stdout; give a file for the others", file=STDOUT)
     if written:
         streams.divert_stdout()
     for name in (name for name in names if not streams.is_stdout(name)):
@@ -70,7 +71,7 @@ def check(
         taken[_identity(path)] = f"the output {name}"
     for folder in map(Path, (folder for folder in folders if folder is not None)):
         if streams.is_stdout(folder):
-            raise InputError("is stdout, which is no folder; give a folder to write", file=folder)
+            raise InputError("is no folder; give a folder to write", file=STDOUT)
         if (same := taken.get(_identity(folder))) is not None:
             raise InputError(f"would be overwritten: it is {same} too; give another folder to write", file=folder)
         if folder.exists() and not folder.is_dir():

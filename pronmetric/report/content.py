@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from pronmetric.alignment.agreement import AgreementAligner
-from pronmetric.alignment.counterparts import counterparts
+from pronmetric.alignment.counterparts import counterparts, in_same_rest
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.languages import ENGLISH, Language, occurrences
 from pronmetric.results import Output, Pronoun, Result, Segment
@@ -22,7 +22,7 @@ from pronmetric.schema import Alignment
 from pronmetric.scoring.alternatives import PronounAlternatives
 from pronmetric.scoring.comparison import A, B
 from pronmetric.signature import Signature
-from pronmetric.text.context import Text
+from pronmetric.text.context import SourceHistory, Text
 from pronmetric.text.words import Word
 
 SAME, PRONOUN, WORD, NOTHING, ADDED = "same", "pronoun", "word", "nothing", "added"
@@ -58,8 +58,8 @@ class ModelView(NamedTuple):
     """Attention and alternatives of the pronouns of one output, in their order.
 
     attention: for each pronoun, a weight in [0, 1] for every word of the context, then of the text; None if the head
-    has no attention. others: for each pronoun, the alternative forms that agree (`Alternative`) and their scores, best
-    first; None if they were not scored.
+    has no attention. others: for each pronoun, the more probable forms that agree (`Alternative`) and their scores,
+    those of the same person first; None if they were not scored.
     """
 
     attention: tuple[tuple[float, ...], ...] | None
@@ -155,7 +155,8 @@ def link_pronouns(
     """The links of each segment's outputs; None if no segment has a reference.
 
     The aligner is trained on the lines of the result. Two pronouns are paired if they have the same role and their
-    neighbouring words are aligned (`pronmetric.alignment.counterparts`). A segment without a reference has no links.
+    neighbouring words are aligned, or if the rest of the sentence is the same (`pronmetric.alignment.counterparts`). A
+    segment without a reference has no links.
     """
     if all(segment.reference is None for segment in result.segments):
         return None
@@ -203,10 +204,13 @@ def _pair(
     language: Language,
 ) -> Iterator[Link]:
     """A link for each pronoun of the reference, in its order; then the pronouns of the output without a counterpart."""
-    to = dict(alignment.links)
-    kept = {o.word: to[o.word] for o in ref_pronouns if o.word in to and _same_form(o, words[to[o.word]])}
-    rest = [o for o in ref_pronouns if o.word not in kept]
-    partner = {o.word: other for o, other in counterparts(ref_words, rest, words, there, to, language=language)}
+    to, alike = dict(alignment.links), in_same_rest(ref_words, ref_pronouns, words, there)
+    if alike is None:
+        kept = {o.word: to[o.word] for o in ref_pronouns if o.word in to and _same_form(o, words[to[o.word]])}
+        rest = [o for o in ref_pronouns if o.word not in kept]
+        partner = {o.word: other for o, other in counterparts(ref_words, rest, words, there, to, language=language)}
+    else:
+        kept, partner, to = {}, alike, {}
     places = {o.word for o in there}
     for o in ref_pronouns:
         linked = to.get(o.word)
@@ -244,9 +248,15 @@ def listed_outputs(result: Result, listed: Sequence[int]) -> list[Output]:
     return [output for index in listed for output in result.segments[index].outputs]
 
 
-def listed_texts(result: Result, listed: Sequence[int]) -> list[Text]:
-    """The outputs of the listed segments with their contexts, as the model reads them."""
-    return [Text(output.context, output.text) for output in listed_outputs(result, listed)]
+def listed_texts(result: Result, listed: Sequence[int], *, with_source: bool) -> list[Text]:
+    """The outputs of the listed segments with their contexts and maybe their sources, as the model reads them."""
+    history = SourceHistory(result.source_language)
+    sources = [None if s.source is None else history.source(s.source, s.doc) for s in result.segments]
+    return [
+        Text(output.context, output.text, sources[index] if with_source else None)
+        for index in listed
+        for output in result.segments[index].outputs
+    ]
 
 
 def result_sources(result: Result) -> Iterator[tuple[str | None, str]]:
@@ -263,12 +273,12 @@ def model_views(
 ) -> dict[int, tuple[ModelView, ...]]:
     """By index of a listed segment, the attention and alternatives of each of its outputs (in the order of `texts`).
 
-    Of the alternatives those that agree are kept.
+    Of the alternatives those are kept that agree and are more probable than the pronoun they would replace.
     """
     views = []
     for output, rows, pronouns in zip(listed_outputs(result, listed), attention, alternatives, strict=True):
         weights = {row.start: row.weights for row in rows}
-        others = {p.pronoun.start: tuple((o.form, o.probability) for o in p.others if o.agrees) for p in pronouns}
+        others = {p.pronoun.start: tuple((o.form, o.probability) for o in p.better() if o.agrees) for p in pronouns}
         views.append(_view(output, weights, others, language))
     size = len(result.systems)
     return {index: tuple(views[k * size : (k + 1) * size]) for k, index in enumerate(listed)}
@@ -285,24 +295,33 @@ def _view(
     rows = [weights.get(p.start) for p in output.pronouns]
     known = any(row is not None for row in rows)
     attention = tuple((0.0,) * size if row is None else tuple(row.tolist()) for row in rows) if known else None
-    return ModelView(attention, tuple(others.get(p.start) for p in output.pronouns))
+    return ModelView(attention, tuple(_above(p.score, others.get(p.start)) for p in output.pronouns))
 
 
-def describe_model(loaded: str, scored: str) -> str:
-    """A note on the model behind attention and alternatives: whether it is the one that produced the scores.
+def _above(score: float, others: tuple[tuple[str, float], ...] | None) -> tuple[tuple[str, float], ...] | None:
+    """The forms that are more probable than a pronoun of the result."""
+    return None if others is None else tuple(one for one in others if one[1] > score)
 
-    Args:
-        loaded: the signature of the loaded model.
-        scored: the signature of the result.
+
+def is_model_of(loaded: Signature, scored: str) -> bool:
+    """Whether the loaded model is the one that made the result, by its weights and settings, whatever its name.
+
+    scored: the signature of the result.
     """
-    own = Signature.parse(loaded)
+    return not _differences(loaded, scored) & {"weights", "settings"}
+
+
+def reads_as(loaded: Signature, scored: str) -> bool:
+    """Whether the result was made with the sources of its texts, by the reader that the loaded model has too.
+
+    loaded: the signature of texts with sources.
+    """
+    fields = dict(loaded.fields)
+    return "source" in fields and "source" not in _differences(loaded, scored)
+
+
+def _differences(loaded: Signature, scored: str) -> set[str]:
     try:
-        differences = Signature.parse(scored).differences(own)
+        return set(Signature.parse(scored).differences(loaded))
     except ValueError:
-        differences = {"weights": (scored, loaded)}
-    if not differences.keys() & {"weights", "settings"}:  # its name may have changed since
-        return f"attention and alternative pronouns are from the model that produced the scores, {own['model']}"
-    return (
-        f"attention and alternative pronouns are from a different model ({own['model']}, weights {own['weights']}, "
-        f"settings {own['settings']}) than the scores (see the signature); choose that model with `model=`"
-    )
+        return {"weights", "source"}

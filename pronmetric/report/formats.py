@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pronmetric.errors import InputError
 from pronmetric.report import buckets, page, plots, tables
 from pronmetric.report.content import Content
+from pronmetric.report.names import short
 
 SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".tsv": "tsv", ".tex": "latex", ".png": "png", ".svg": "svg"}
 FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
@@ -33,7 +34,7 @@ def render(
         InputError: the tables have no rows, or a column is unknown.
     """
     if kind == "html":
-        return page.page(content, title=title or f"Pronouns: {', '.join(page.short(content.result.names))}")
+        return page.page(content, title=title or f"Pronouns: {', '.join(short(content.result.names))}")
     if kind in PLOTS:
         return plots.plot(names[0], content, kind=kind)
     named = [(buckets if name in buckets.TABLES else tables).make(name, content) for name in names]

@@ -9,7 +9,9 @@ from xml.etree import ElementTree
 from pronmetric.eval.decision import SYSTEM_UNITS
 from pronmetric.output.display import visible
 from pronmetric.report.text import kinds_of_errors, table
+from pronmetric.report.verdict import of_pair, of_system
 from pronmetric.results import FEW
+from pronmetric.results.scored import pair_of, system_of
 from pronmetric.results.write import list_gaps, list_pronouns
 from pronmetric.scoring.gate import MAX_ERRORS, MAX_REFUSALS, MIN_SCORE, Condition, Finding, Verdict
 from pronmetric.scoring.score import Gap, SystemScore
@@ -31,8 +33,15 @@ def summary(verdict: Verdict, names: Names) -> str:
     rows = [
         ("met" if one.met else "NOT MET", asked(one, names), found(one, verdict, names)) for one in verdict.conditions
     ]
-    lines = [f"{visible(names.new)}: {said}", table(("", "", ""), rows, left=(0, 1, 2))]
+    lines = [f"{visible(names.new)}: {said}", *_said(verdict, names), table(("", "", ""), rows, left=(0, 1, 2))]
     return "\n".join([*lines, *_listed(verdict, names)])
+
+
+def _said(verdict: Verdict, names: Names) -> list[str]:
+    """The sentence on the text and, with a baseline, that on the two, as `score` and `compare` say them."""
+    shown = visible(names.new), visible(names.baseline or "")
+    said = [of_system(system_of(names.new, verdict.system))]
+    return said if verdict.compared is None else [*said, of_pair(pair_of(verdict.compared), shown, by=names.by)]
 
 
 def asked(condition: Condition, names: Names) -> str:

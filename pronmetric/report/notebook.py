@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
+from math import inf
 
 from pronmetric.eval.decision import SCORE, SEGMENT_UNITS
-from pronmetric.output.display import visible
-from pronmetric.report import score_text, tables
+from pronmetric.report import score_text, tables, verdict
 from pronmetric.report.embed import show_controls, theme
-from pronmetric.report.page import short
+from pronmetric.report.names import short
 from pronmetric.results import Result
-from pronmetric.results.records import RATES, Pair, System
+from pronmetric.results.scored import pair_of, system_of
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.scoring.comparison import Decision, Outcome, PairResult
 from pronmetric.scoring.score import Gap, PronounScore, SegmentScore, SystemScore
@@ -28,18 +28,18 @@ _RULE = re.compile(r"^(:root|\.(?:p|gap)\b)([^{,[]*)(\{[^}]*\})", re.MULTILINE)
 def scores(
     name: str, system: SystemScore, texts: Sequence[Text], segments: Sequence[SegmentScore], *, signature: str
 ) -> str:
-    """A system's score, then its first segments."""
-    number = "no pronouns" if system.score is None else f"{system.score:.2f}"
-    ends = "" if system.interval is None else " (95 % {:.2f} to {:.2f})".format(*system.interval)
-    counted = f"{system.pronouns} pronouns in {system.with_pronoun} of {system.segments} segments"
-    if (apart := score_text.apart(system)) is not None:
-        counted += f"; {apart}"
-    head = f"<p>{_text(short([name])[0])}: <b>{number}</b>{ends}; {counted}</p>"
-    rows = [
-        (str(at), tables.number(segment.score), coloured(text.text, segment))
-        for at, (text, segment) in enumerate(zip(texts[:SHOWN], segments[:SHOWN], strict=True))
-    ]
-    return _page(head, ("segment", "score", "text"), rows, left=len(segments) - len(rows), signature=signature)
+    """What a system's score says, then its worst segments."""
+    head = f"<p>{_text(verdict.of_system(system_of(short([name])[0], system)))}</p>"
+    worst = sorted(range(len(segments)), key=lambda at: _goodness(segments[at]))[:SHOWN]
+    rows = [(str(at + 1), tables.number(segments[at].score), coloured(texts[at].text, segments[at])) for at in worst]
+    return _page(head, ("line", "score", "text"), rows, left=len(segments) - len(rows), signature=signature)
+
+
+def _goodness(segment: SegmentScore) -> float:
+    """The negative number of errors expected, of unbounded scores the lowest; infinite of a text without a pronoun."""
+    if segment.errors and (segment.pronouns or segment.gaps):
+        return -segment.errors
+    return min((pronoun.score for pronoun in segment.pronouns), default=inf)
 
 
 def comparison(
@@ -60,7 +60,7 @@ def comparison(
     chosen = sorted(decided, key=lambda at: -abs(decisions[at].difference or 0.0))[:SHOWN]
     rows = [
         (
-            str(at),
+            str(at + 1),
             f"{decisions[at].difference:+.2f}",
             *(
                 coloured(text, segment)
@@ -69,7 +69,7 @@ def comparison(
         )
         for at in chosen
     ]
-    header = ("segment", f"A - B ({SEGMENT_UNITS[by]})", *map(_text, labels))
+    header = ("line", f"A - B ({SEGMENT_UNITS[by]})", *map(_text, labels))
     return _page(head, header, rows, left=len(decisions) - len(rows), signature=signature)
 
 
@@ -79,8 +79,8 @@ def latex(
     """The systems' table and, of two systems, that of their difference; see `tables.latex`."""
     labels = short([name for name, _ in systems])
     result = Result(
-        systems=tuple(map(_system, labels, (score for _, score in systems))),
-        pairs=() if outcome is None else (_pair(outcome),),
+        systems=tuple(map(system_of, labels, (score for _, score in systems))),
+        pairs=() if outcome is None else (pair_of(outcome),),
         segments=(),
         signature=signature,
         tie=0.0,
@@ -122,7 +122,7 @@ def _page(head: str, header: Sequence[str], rows: Sequence[Sequence[str]], *, le
     """HTML with its own style; the cells are HTML."""
     titles = "".join(f"<th>{title}</th>" for title in header)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    more = f"<p>{left} other segments are not shown</p>" if left else ""
+    more = f"<p>{left} other lines are not shown</p>" if left else ""
     return (
         f'<div class="pronmetric"><style>{_style()}</style>{head}'
         f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>{more}"
@@ -143,30 +143,3 @@ def _style() -> str:
 
 def _text(text: str) -> str:
     return escape(show_controls(text))
-
-
-def _system(name: str, score: SystemScore) -> System:
-    apart = score.wrong_in_pronouns, score.missing_in_pronouns, score.surplus_in_pronouns
-    found = zip(RATES, (score.errors, *apart, score.errors_in_words, score.preference), strict=True)
-    rates = {key: (rate.value, rate.interval) for key, rate in found if rate is not None}
-    counts = score.pronouns, score.segments, score.with_pronoun
-    return System(
-        visible(name), score.score, score.interval, *counts, rates=rates, units=score.units, resampled=score.resampled
-    )
-
-
-def _pair(outcome: Outcome) -> Pair:
-    return Pair(
-        0,
-        1,
-        outcome.difference,
-        outcome.interval,
-        outcome.p_randomisation,
-        outcome.p_t,
-        outcome.wins,
-        outcome.ties,
-        outcome.losses,
-        outcome.units,
-        outcome.score_difference,
-        outcome.resampled,
-    )

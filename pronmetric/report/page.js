@@ -5,9 +5,10 @@
 // strings: each a list of pieces, a word with the white space before it; words are counted from 0, and the last piece
 // is the text after the last word.
 // by: what decides, score, errors or preference; unit: of the differences.
-// segment: [number, doc, source, reference, outputs, best, gap], the three strings by index (-1: none), sorted by gap.
+// segment: [number, doc, source, reference, outputs, best, gap, places], the three strings by index (-1: none), sorted by gap.
 // best: the systems that are best by the decision of the result; []: a tie; null: nothing was compared. gap: the largest
 // difference between two systems, in the unit of what decides.
+// places: where each output stands in its file, such as "cue 3, 00:00:05, line 12", null for a line of a list; only where one says it.
 // output: [context, text, score, pronouns, links, what decides (null if it is the score), errors, gaps]; the last three only where they are known.
 // errors: [wrong, missing, surplus], the last null where it is among the wrong ones; gap: [word after it, likely form, probability that one is missing there]. pronoun: [word, score, attention, others, evidence, surplus]; attention and
 // others only if the model was run; others is null if no alternative was scored. evidence: [source word, log-odds, where the word begins], null if the source does not count. surplus: the probability that the pronoun should not be there, only if it is told. attention: [largest weight, a letter for each word of context and text]; others: [form, score].
@@ -17,7 +18,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const PAGE = 20;
-const NUMBER = 0, DOC = 1, SOURCE = 2, REFERENCE = 3, OUTPUTS = 4, BEST = 5, GAP = 6;
+const NUMBER = 0, DOC = 1, SOURCE = 2, REFERENCE = 3, OUTPUTS = 4, BEST = 5, GAP = 6, PLACES = 7;
 const CONTEXT = 0, TEXT = 1, SCORE = 2, PRONOUNS = 3, LINKS = 4, DECIDES = 5, ERRORS = 6, GAPS = 7;
 const SLACK = 10; // pixels that a table may be wider than its box without hiding anything: the padding of its last cell
 const [SAME, PRONOUN, WORD, NOTHING, ADDED] = data.kinds.keys();
@@ -25,12 +26,23 @@ const NO_WORD = "(nothing)", OTHER_WORD = "(other word)";
 
 const state = { from: 0, to: 0, found: [], cell: null, attention: true };
 
+// Lines are numbered from 1, as in all that people read; files of results number segments from 0.
+const lineOf = (segment) => segment[NUMBER] + 1;
+
 // A system's short name, isolated from the direction of the text around it, with the full name as its title.
 const systemName = (at) => el("bdi", { title: data.systems[at][1] }, data.systems[at][0]);
 const language = { lang: data.lang };
 const sourceLanguage = data.sourceLang ? { lang: data.sourceLang } : {};
 const whole = (string) => (string < 0 ? "" : data.strings[string].join(""));
 const wordsOf = (string) => data.strings[string].slice(0, -1);
+
+// Where the outputs of a segment stand in their files: once if that is the same for all.
+function placesOf(segment) {
+  const places = segment[PLACES] || [];
+  if (new Set(places).size === 1) return places.slice(0, 1);
+  return places.map((place, at) => place && `${data.systems[at][0]}: ${place}`).filter(Boolean);
+}
+
 const shown = (score) => (score === null ? "no pronouns" : score.toFixed(2));
 const doubtful = (score) => data.doubtful !== null && score < data.doubtful;
 const formLabel = (form) => (form === "i" ? "I" : form);
@@ -112,11 +124,12 @@ function draw(place) {
   const segment = data.segments[place];
   const outputs = segment[OUTPUTS];
   const shared = outputs.every((output) => output[CONTEXT] === outputs[0][CONTEXT]);
-  const article = el("article", { id: `s${segment[NUMBER]}`, tabIndex: -1 });
-  article.setAttribute("aria-label", `Segment ${segment[NUMBER]}`);
+  const article = el("article", { id: `l${lineOf(segment)}`, tabIndex: -1 });
+  article.setAttribute("aria-label", `Line ${lineOf(segment)}`);
   article.append(el("header", {},
-    el("h3", {}, el("a", { href: `#s${segment[NUMBER]}` }, `Segment ${segment[NUMBER]}`)),
+    el("h3", {}, el("a", { href: `#l${lineOf(segment)}` }, `Line ${lineOf(segment)}`)),
     el("bdi", { className: "doc" }, segment[DOC] < 0 ? "" : data.docs[segment[DOC]]),
+    ...placesOf(segment).map((place) => el("bdi", { className: "doc place" }, place)),
     ...badge(segment), tools(segment)));
   const contexts = [];
   const context = (parent, string) => {
@@ -220,7 +233,7 @@ function advised(output, mine, weights, shift) {
   for (const pronoun of output[PRONOUNS]) {
     const [word, score, , others, evidence] = pronoun;
     const at = link(word);
-    const preferred = others && others.length && others[0][1] > score && (!data.probability || doubtful(score));
+    const preferred = others && others.length && (!data.probability || doubtful(score));
     const differs = at && at[0] !== SAME;
     const against = evidence && evidence[1] <= -1;
     if (pronoun !== mine && !preferred && !differs && !against) continue;
@@ -232,8 +245,7 @@ function advised(output, mine, weights, shift) {
     }
     if (others && (preferred || pronoun === mine)) {
       const forms = others.map(([form, value]) => `“${formLabel(form)}” ${shown(value)}`).join(", ");
-      if (!others.length) line.append("; no alternative form fits here");
-      else line.append(`; ${others[0][1] > score ? "the model prefers" : "alternatives:"} ${forms}`);
+      line.append(others.length ? `; more probable: ${forms}` : "; no other form is more probable here");
     }
     lines.push(line);
   }
@@ -257,14 +269,14 @@ function looksAt(output, pronoun, weights, shift) {
 function tools(segment) {
   const button = (text, label, copied) => {
     const made = el("button", { className: "tool", type: "button" }, text);
-    made.setAttribute("aria-label", `${label} of segment ${segment[NUMBER]}`);
+    made.setAttribute("aria-label", `${label} of line ${lineOf(segment)}`);
     made.onclick = async () => {
       made.textContent = (await copy(copied())) ? "copied" : "not copied";
       setTimeout(() => { made.textContent = text; }, 1500);
     };
     return made;
   };
-  const address = () => `${location.href.split("#")[0]}#s${segment[NUMBER]}`;
+  const address = () => `${location.href.split("#")[0]}#l${lineOf(segment)}`;
   return el("span", { className: "tools" }, button("copy link", "Copy the link", address), " ",
     button("copy text", "Copy the text", () => plain(segment)));
 }
@@ -281,7 +293,8 @@ async function copy(text) {
 
 // A segment as lines of text, a pronoun with its score after it.
 function plain(segment) {
-  const lines = [`segment ${segment[NUMBER]}${segment[DOC] < 0 ? "" : ` (${data.docs[segment[DOC]]})`}`];
+  const lines = [`line ${lineOf(segment)}${segment[DOC] < 0 ? "" : ` (${data.docs[segment[DOC]]})`}`];
+  lines.push(...placesOf(segment));
   if (segment[SOURCE] >= 0) lines.push(`source: ${whole(segment[SOURCE])}`);
   if (segment[REFERENCE] >= 0) lines.push(`reference: ${whole(segment[REFERENCE])}`);
   segment[OUTPUTS].forEach((output, system) => {
@@ -322,7 +335,7 @@ function hasPronoun(place) {
       && (!kind || Number(kind) === data.filtered[place][at][2 * k + 1]) && (!below || pronoun[1] < Number(below))));
 }
 
-// The filters that the address keeps, after the segment: #s12?form=he&below=0.7. Forms and classes are kept by name.
+// The filters that the address keeps, after the segment: #l12?form=he&below=0.7. Forms and classes are kept by name.
 const KEPT = ["search", "sort", "better", "system", "form", "class", "below"];
 const NAMED = { form: data.forms, class: data.classes };
 function keep() {
@@ -331,7 +344,7 @@ function keep() {
     const value = $(id).value;
     if (value && value !== initial[id]) kept.set(id, NAMED[id] ? NAMED[id][value] : value);
   }
-  const at = /^#s\d+/.exec(location.hash);
+  const at = /^#l\d+/.exec(location.hash);
   const made = `${at ? at[0] : "#"}${kept.size ? `?${kept}` : ""}`;
   if (made !== (location.hash || "#")) history.replaceState(null, "", made);
 }
@@ -369,13 +382,13 @@ function haystack(place) {
     const segment = data.segments[place];
     const texts = [segment[SOURCE], segment[REFERENCE], ...segment[OUTPUTS].flatMap((o) => [o[TEXT], o[CONTEXT]])];
     const doc = segment[DOC] < 0 ? "" : data.docs[segment[DOC]];
-    haystacks[place] = [`#${segment[NUMBER]}`, doc, ...new Set(texts.map(whole))].join("\n").toLowerCase();
+    haystacks[place] = [`#${lineOf(segment)}`, doc, ...placesOf(segment), ...new Set(texts.map(whole))].join("\n").toLowerCase();
   }
   return haystacks[place];
 }
 
 function holds(place, words) {
-  const number = data.segments[place][NUMBER];
+  const number = lineOf(data.segments[place]);
   return words.every((word) => (/^#\d+$/.test(word) ? word === `#${number}` : haystack(place).includes(word)));
 }
 
@@ -413,8 +426,8 @@ function choose() {
 function told() {
   const left = data.total - data.differing;
   const cut = data.differing - data.segments.length;
-  const parts = [`${state.found.length} of ${data.segments.length} listed segments shown`];
-  if (left) parts.push(`${left} of all ${data.total} segments do not differ`);
+  const parts = [`${state.found.length} of ${data.segments.length} listed lines shown`];
+  if (left) parts.push(`${left} of all ${data.total} lines do not differ`);
   if (cut) parts.push(`${cut} with smaller differences left out by --limit`);
   $("found").textContent = `${parts.join("; ")}.`;
   const filters = [];
@@ -457,22 +470,22 @@ function clear() {
 
 // Shows the segment named in the address; clears the filters if they hide it.
 function follow() {
-  const match = /^#s(\d+)(\?|$)/.exec(location.hash);
+  const match = /^#l(\d+)(\?|$)/.exec(location.hash);
   if (!match) return;
   const number = Number(match[1]);
-  const place = data.segments.findIndex((segment) => segment[NUMBER] === number);
+  const place = data.segments.findIndex((segment) => lineOf(segment) === number);
   if (place < 0) {
-    $("found").textContent = `Segment ${number} is not listed: it does not differ, or --limit left it out.`;
+    $("found").textContent = `Line ${number} is not listed: it does not differ, or --limit left it out.`;
     $("segments").scrollIntoView();
     return;
   }
   if (!state.found.includes(place)) clear();
-  if (!$(`s${number}`)) {
+  if (!$(`l${number}`)) {
     state.from = state.to = state.found.indexOf(place);
     $("list").replaceChildren();
     extend(PAGE);
   }
-  const article = $(`s${number}`);
+  const article = $(`l${number}`);
   article.scrollIntoView();
   article.focus({ preventScroll: true });
 }
@@ -515,7 +528,7 @@ function matrix() {
       if (count && only && row === column) td.append("=");
       if (count && !(only && row === column) && (form === "" || row === form || column === form)) {
         const button = el("button", { type: "button" }, String(count));
-        button.setAttribute("aria-label", `${formLabel(column)} for ${formLabel(row)}, ${count} times: list the segments`);
+        button.setAttribute("aria-label", `${formLabel(column)} for ${formLabel(row)}, ${count} times: list the lines`);
         button.style.setProperty("--share", row === column ? 0 : Math.sqrt(count / top).toFixed(3));
         const mine = state.cell && state.cell.system === system && state.cell.row === row && state.cell.column === column;
         if (mine) td.classList.add("chosen");
@@ -647,6 +660,9 @@ function begin() {
     button.onclick = () => { $("form").value = String(at); choose(); $("segments").scrollIntoView(); };
     row.replaceChildren(button);
   }
+  for (const link of document.querySelectorAll(".top nav a")) {
+    link.addEventListener("click", () => { const held = $(link.hash.slice(1)); if (held.tagName === "DETAILS") held.open = true; });
+  }
   downloads();
   for (const id of KEPT) initial[id] = $(id).value;
   restore();
@@ -668,7 +684,7 @@ function begin() {
     { rootMargin: "600px" }).observe($("more"));
   new ResizeObserver(hints).observe(document.body);
   window.addEventListener("hashchange", () => {
-    if (/^#(s\d+)?\?/.test(location.hash)) { restore(); choose(); }
+    if (/^#(l\d+)?\?/.test(location.hash)) { restore(); choose(); }
     follow();
   });
   choose();

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
@@ -14,7 +12,8 @@ from pronmetric.eval.decision import ERRORS, IN_WORDS, SCORE, SEGMENT_UNITS
 from pronmetric.output.display import visible
 from pronmetric.pronouns import groups
 from pronmetric.pronouns.languages import Language
-from pronmetric.report import buckets, embed, tables
+from pronmetric.report import buckets, embed, tables, worst
+from pronmetric.report.chart import chart, svg
 from pronmetric.report.content import (
     ADDED,
     NOTHING,
@@ -28,9 +27,9 @@ from pronmetric.report.content import (
     confusion,
     gap,
 )
-from pronmetric.report.text import errors_apart
-from pronmetric.results import Output, Result, System
-from pronmetric.results.records import ERROR_RATES
+from pronmetric.report.names import short
+from pronmetric.report.verdict import of_result
+from pronmetric.results import Output, Result, Segment
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.text.words import Word
 from pronmetric.text.words import words as split
@@ -48,14 +47,6 @@ _TABLES = """<body>
 """
 _UNFOLDED = 15  # pairs of systems whose table is not folded: those of six systems
 Split = Callable[[str], Sequence[Word]]
-_STRIP, _AXIS = 18, 22  # pixels
-_LEFT, _WIDTH = 1.5, 96.0  # per cent of the width that the axis takes
-_FILE_WIDTH, _ROW, _MARGIN = 640, 40, 16  # pixels
-_FILE_STYLE = (
-    f"text{{font:13px sans-serif;fill:{embed.colour('ink')}}}"
-    f".tick{{font-size:11px;fill:{embed.colour('faint')};text-anchor:middle}}.grid{{stroke:{embed.colour('line')}}}"
-    f".interval{{stroke:{embed.colour('link')};stroke-width:2}}.score{{fill:{embed.colour('link')}}}"
-)
 
 
 def page(content: Content, *, title: str) -> str:
@@ -72,8 +63,9 @@ def page(content: Content, *, title: str) -> str:
     whole = [f"{label} is {name}" for name, label in names.items() if label != name]
     parts = {
         "title": _escape(title),
-        "chart": chart(result.systems),
-        "errors": _errors(result),
+        "verdict": _verdict(result),
+        "worst": worst.html(content, short(result.names)),
+        "chart": chart(result.systems) if len(result.systems) > 1 else "",
         "decision": _decision(result),
         "systems": html_table(made["systems"], names),
         "pairs": _pairs(made["pairs"], names),
@@ -116,18 +108,13 @@ def _decision(result: Result) -> str:
     )
 
 
-def _errors(result: Result) -> str:
-    """The expected errors of each system, together and apart, as HTML; "" where missing pronouns are not known."""
-    lines = []
-    for name, system in zip(short(result.names), result.systems, strict=True):
-        errors, wrong, missing, surplus = (system.rates.get(key) for key in ERROR_RATES)
-        if errors is None or wrong is None or missing is None:
-            continue
-        ends = errors[1]
-        said = errors_apart(errors[0], wrong[0], missing[0], None if surplus is None else surplus[0])
-        said += "" if ends is None else ", 95 % {:.2f} to {:.2f}".format(*ends)
-        lines.append(f'<li><bdi title="{_escape(system.name)}">{_escape(name)}</bdi>: {escape(said)}')
-    return f'<ul class="notes" id="errors">{"".join(lines)}</ul>' if lines else ""
+def _verdict(result: Result) -> str:
+    """What the result says, as HTML: the verdict, then a line for each system."""
+    first, *others = of_result(result, short(result.names))
+    listed = "".join(f"<li>{_escape(said)}</li>" for said in others)
+    return f'<p class="verdict">{_escape(first)}</p>' + (
+        f'<ul class="notes" id="errors">{listed}</ul>' if listed else ""
+    )
 
 
 def tables_page(
@@ -196,7 +183,7 @@ def _data(content: Content) -> dict[str, Any]:
         ]
         filtered.append([_kinds(output, content.language, forms, classes) for output in segment.outputs])
         given = docs(segment.doc), strings(segment.source), strings(segment.reference)
-        segments.append([segment.number, *given, outputs, best(segment), round(gap(segment), 4)])
+        segments.append([segment.number, *given, outputs, best(segment), round(gap(segment), 4), *_places(segment)])
     scores = [p.score for segment in result.segments for output in segment.outputs for p in output.pronouns]
     low, high = (0.0, 1.0) if result.probability or not scores else (min(scores), max(scores))
     return {
@@ -224,6 +211,12 @@ def _data(content: Content) -> dict[str, Any]:
         "filtered": filtered,
         "confusion": None if content.links is None else [_matrix(content, k) for k in range(len(result.systems))],
     }
+
+
+def _places(segment: Segment) -> list[list[str | None]]:
+    """Where the outputs of a segment stand in their files; nothing where none says it."""
+    places = [None if output.place is None else visible(output.place) for output in segment.outputs]
+    return [places] if any(places) else []
 
 
 def _kinds(output: Output, language: Language, forms: _Pool, classes: _Pool) -> list[int]:
@@ -313,111 +306,3 @@ def _escape(text: str) -> str:
 
 def _file(name: str) -> str:
     return files("pronmetric.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def chart(systems: Sequence[System]) -> str:
-    """One row per system: its name and score in words, a dot at its score, a bar over its interval; the axis below.
-
-    Positions are in per cent of the width, so that the chart adapts to the width of the page.
-    """
-    ends = [end for s in systems for end in (s.interval or ()) + ((s.score,) if s.score is not None else ())]
-    low, high, step = axis(ends)
-    ticks = [low + k * step for k in range(round((high - low) / step) + 1)]
-
-    def x(value: float) -> str:
-        return f"{_LEFT + _WIDTH * (value - low) / (high - low):.3f}%"
-
-    grid = "".join(f'<line class="grid" x1="{x(t)}" x2="{x(t)}" y1="0" y2="{_STRIP}"/>' for t in ticks)
-    rows = []
-    for name, system in zip(short([s.name for s in systems]), systems, strict=True):
-        y, parts = _STRIP // 2, [grid]
-        if system.interval is not None:
-            left, right = map(x, system.interval)
-            parts.append(f'<line class="interval" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>')
-            parts += [f'<line class="interval" x1="{e}" x2="{e}" y1="{y - 5}" y2="{y + 5}"/>' for e in (left, right)]
-        if system.score is not None:
-            parts.append(f'<circle class="score" cx="{x(system.score)}" cy="{y}" r="6"/>')
-        label = f'<bdi title="{escape(visible(system.name))}">{escape(visible(name))}</bdi>'
-        rows.append(f"<p>{label} <span>{escape(value(system))}</span></p>{_svg(_STRIP, parts)}")
-    labels = [f'<text class="tick" x="{x(t)}" y="16" text-anchor="middle">{t:g}</text>' for t in ticks]
-    label = "; ".join(f"{visible(system.name)}: {value(system)}" for system in systems)
-    return f'<div class="chart" role="img" aria-label="{escape(label)}">{"".join(rows)}{_svg(_AXIS, labels)}</div>'
-
-
-def svg(systems: Sequence[System]) -> str:
-    """The chart as a single SVG file, for papers and slides; no library draws it. Rows and axis as in `chart`."""
-    ends = [end for s in systems for end in (s.interval or ()) + ((s.score,) if s.score is not None else ())]
-    low, high, step = axis(ends)
-    bottom = _MARGIN + _ROW * len(systems)
-
-    def x(score: float) -> str:
-        return f"{_MARGIN + (_FILE_WIDTH - 2 * _MARGIN) * (score - low) / (high - low):.1f}"
-
-    parts = []
-    for k in range(round((high - low) / step) + 1):
-        tick = low + k * step
-        parts.append(f'<line class="grid" x1="{x(tick)}" x2="{x(tick)}" y1="{_MARGIN}" y2="{bottom}"/>')
-        parts.append(f'<text class="tick" x="{x(tick)}" y="{bottom + 14}">{tick:g}</text>')
-    for row, (name, system) in enumerate(zip(short([s.name for s in systems]), systems, strict=True)):
-        top = _MARGIN + _ROW * row
-        parts.append(f'<text x="{_MARGIN}" y="{top + 12}">{escape(visible(name))}: {escape(value(system))}</text>')
-        if system.interval is not None:
-            left, right = map(x, system.interval)
-            parts.append(
-                f'<path class="interval" d="M{left} {top + 27}H{right}M{left} {top + 22}v10M{right} {top + 22}v10"/>'
-            )
-        if system.score is not None:
-            parts.append(f'<circle class="score" cx="{x(system.score)}" cy="{top + 27}" r="5"/>')
-    size = f'width="{_FILE_WIDTH}" height="{bottom + 22}" viewBox="0 0 {_FILE_WIDTH} {bottom + 22}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}><style>{_FILE_STYLE}</style>{"".join(parts)}</svg>\n'
-
-
-def value(system: System) -> str:
-    """A system's score and interval in words."""
-    if system.score is None:
-        return "no pronouns"
-    return f"{system.score:.2f}" + ("" if system.interval is None else " ({:.2f} to {:.2f})".format(*system.interval))
-
-
-def _svg(height: int, parts: Sequence[str]) -> str:
-    return f'<svg width="100%" height="{height}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
-
-
-def axis(values: Sequence[float]) -> tuple[float, float, float]:
-    """Lower end, upper end and step of an axis for `values`, in round numbers, with four to ten steps.
-
-    >>> axis([81.2, 93.9]), axis([50.0]), axis([])
-    ((80.0, 94.0, 2.0), (49.0, 51.0, 0.2), (0.0, 100.0, 20.0))
-    """
-    if not values:
-        return 0.0, 100.0, 20.0
-    low, high = min(values), max(values)
-    if high - low < 1e-9 * max(1.0, abs(high)):
-        low, high = low - 1, high + 1
-    rough = (high - low) / 6
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * unit for unit in (1, 2, 5, 10) if power * unit >= rough * 0.75)
-    return round(math.floor(low / step) * step, 9), round(math.ceil(high / step) * step, 9), round(step, 9)
-
-
-def short(names: Sequence[str]) -> list[str]:
-    """For each name the shortest part of its path that distinguishes it; repeated names are unchanged.
-
-    >>> short(["/runs/a/out.txt", "/runs/b/out.txt"]), short(["runs/a.txt", "b.txt"]), short(["/runs/a.txt"])
-    (['a', 'b'], ['a.txt', 'b.txt'], ['a.txt'])
-    """
-    if len(set(names)) < len(names):
-        return list(names)
-    paths = [tuple(part for part in re.split(r"[/\\]", name) if part) or (name,) for name in names]
-    if len(set(paths)) < len(paths):
-        return list(names)
-    tails = [_tail(path, [other for other in paths if other is not path]) for path in paths]
-    while len(names) > 1 and all(len(tail) > 1 for tail in tails) and len({tail[-1] for tail in tails}) == 1:
-        tails = [tail[:-1] for tail in tails]
-    return ["/".join(tail) for tail in tails]
-
-
-def _tail(path: tuple[str, ...], others: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """The shortest unique suffix of a path."""
-    sizes = range(1, len(path) + 1)
-    return next((path[-k:] for k in sizes if all(other[-k:] != path[-k:] for other in others)), path)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from textwrap import indent
 
+from pronmetric.checkpoint.people import People
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE, SEGMENT_UNITS, SYSTEM_UNITS
 from pronmetric.eval.resampling import MINIMUM
 from pronmetric.output.display import visible
+from pronmetric.report import verdict
 from pronmetric.report.text import errors_apart, kinds_of_errors, table
 from pronmetric.results import FEW
+from pronmetric.results.scored import pair_of, system_of
 from pronmetric.results.write import list_gaps, list_pronouns
 from pronmetric.scoring.comparison import Outcome, PairDecision, PairResult
 from pronmetric.scoring.score import Rate, SystemScore
@@ -38,7 +41,8 @@ def summary(pair: PairResult, *, tie: float, by: str = SCORE) -> str:
     systems = table(
         ("", ""), [(pair.names[0], _system(outcome.a, by)), (pair.names[1], _system(outcome.b, by))], left=(0, 1)
     )
-    lines = [f"{names[0]} against {names[1]}", indent(systems, "  ")]
+    record = pair_of(outcome, p_randomisation=pair.p_randomisation_holm, p_t=pair.p_t_holm)
+    lines = [verdict.of_pair(record, names, by=by), indent(systems, "  ")]
     if outcome.difference is not None:
         rough = "; few: interval and p are rough" if outcome.interval is not None and outcome.units <= FEW else ""
         units = f"({outcome.units} {outcome.resampled}{rough})"
@@ -86,26 +90,31 @@ def _system(score: SystemScore, by: str) -> str:
     return f"{number}  ({score.pronouns} pronouns in {score.with_pronoun} of {score.segments} segments{more})"
 
 
-def note_system(name: str, score: SystemScore, note: Callable[[str], object], *, side: str = "source") -> None:
-    """Note a system's score, its interval and the number of its pronouns, each in a line.
+def note_system(
+    name: str,
+    score: SystemScore,
+    note: Callable[[str], object],
+    detail: Callable[[str], object],
+    *,
+    side: str = "source",
+    people: People | None = None,
+) -> None:
+    """Note what a system's score says, in a sentence, and with `detail` what further figures it has.
 
-    side: what its missing and surplus pronouns are counted by, "source" or "reference".
+    side: what its missing and surplus pronouns are counted by, "source" or "reference". people: of the checkpoint.
     """
-    interval = "" if score.interval is None else f" (95 % {score.interval[0]:.2f} to {score.interval[1]:.2f})"
-    number = "null" if score.score is None else f"{score.score:.2f}"
-    note(f"{name}: {number}{interval}; {score.pronouns} pronouns, in {score.with_pronoun} of {score.segments} segments")
-    if score.errors is not None and score.errors_in_words is not None:
-        in_words = _rate(score.errors_in_words)
-        if (both := apart(score)) is None:
-            note(f"{name}: expected errors {_rate(score.errors)} in 100 pronouns, {in_words} in 1,000 words")
-        else:
-            ends = "" if score.errors.interval is None else ", 95 % {:.2f} to {:.2f}".format(*score.errors.interval)
-            note(f"{name}: {both}{ends}; {in_words} per 1,000 words")
+    system = system_of(name, score)
+    note(verdict.of_system(system))
+    if people is not None and score.score is not None:
+        detail(verdict.of_people(people, system))
+    if score.errors_in_words is not None:
+        detail(f"{name}: {_rate(score.errors_in_words)} errors per 1,000 words")
+    detail(f"{name}: pronouns in {score.with_pronoun} of {score.segments} segments")
     if score.missing is not None:
         missing = f"{score.missing} {side} pronouns without a counterpart"
-        note(f"{name}: {missing}, {score.surplus} pronouns without one in the {side}")
+        detail(f"{name}: {missing}, {score.surplus} pronouns without one in the {side}")
     if score.interval is not None and score.units <= FEW:
-        note(f"{name}: the interval is based on only {score.units} {score.resampled}")
+        detail(f"{name}: the interval is based on only {score.units} {score.resampled}")
 
 
 def apart(score: SystemScore) -> str | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.decision import SCORE, SYSTEM_UNITS
 from pronmetric.output.tsv import line
 from pronmetric.report.content import NOTHING, Content, Link, confusion, display_form
-from pronmetric.results import Pronoun, Result
+from pronmetric.results import Pronoun, Result, Segment
 from pronmetric.results.records import RATES, pair_notes, system_notes
 
 TABLES = ("systems", "pairs", "confusion", "pronouns", "gaps")
@@ -175,7 +175,8 @@ def pronouns(content: Content) -> Table:
     listed = [content.result.segments[place] for place in content.listed]
     sourced = any(p.evidence is not None for segment in listed for output in segment.outputs for p in output.pronouns)
     given = ("source", "log-odds") if sourced else ()
-    header = (*("segment", "doc", "system", "pronoun", "start", "score"), *given)
+    placed = _placed(listed)
+    header = (*("segment", "doc", *placed, "system", "pronoun", "start", "score"), *given)
     header = (*header, "reference", "preferred", "its score", "text")
     rows = []
     for place in content.listed:
@@ -189,7 +190,8 @@ def pronouns(content: Content) -> Table:
                 best = (said[at].others[k] or ())[:1] if said is not None else ()
                 rows.append(
                     (
-                        *(str(segment.number), segment.doc or "", name, p.text, str(p.start), f"{p.score:.4f}"),
+                        *(str(segment.number), segment.doc or "", *(output.place or "" for _ in placed), name),
+                        *(p.text, str(p.start), f"{p.score:.4f}"),
                         *(_source(p) if sourced else ()),
                         "" if link is None else link.reference_form,
                         *((best[0][0], f"{best[0][1]:.4f}") if best else ("", "")),
@@ -201,14 +203,21 @@ def pronouns(content: Content) -> Table:
 
 def gaps(content: Content) -> Table:
     """The places of the listed segments where a pronoun is likely missing, one per row, with the likeliest form."""
-    header = ("segment", "doc", "system", "form", "start", "probability", "text")
+    placed = _placed([content.result.segments[place] for place in content.listed])
+    header = ("segment", "doc", *placed, "system", "form", "start", "probability", "text")
     rows = []
     for place in content.listed:
         segment = content.result.segments[place]
         for name, output in zip(content.result.names, segment.outputs, strict=True):
-            head = str(segment.number), segment.doc or "", name
+            head = (str(segment.number), segment.doc or "", *(output.place or "" for _ in placed), name)
             rows += [(*head, g.form, str(g.start), f"{g.probability:.4f}", output.text) for g in output.gaps]
     return Table("Missing pronouns of differing segments", header, tuple(rows), numbers_from=len(header))
+
+
+def _placed(segments: Iterable[Segment]) -> tuple[str, ...]:
+    """The column of the places of texts in their files; none where no file says it."""
+    known = any(output.place is not None for segment in segments for output in segment.outputs)
+    return ("place",) if known else ()
 
 
 def _source(p: Pronoun) -> tuple[str, str]:

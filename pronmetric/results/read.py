@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 
+from pronmetric.checkpoint.people import PEOPLE, People, people_from
+from pronmetric.errors import PronmetricError
 from pronmetric.eval.decision import DECISIONS, SCORE
 from pronmetric.pronouns import languages, tables
 from pronmetric.pronouns.languages import Language
@@ -55,6 +57,18 @@ def language_code(signature: str) -> str:
         return Signature.parse(signature)["language"]
     except (ValueError, KeyError):
         return languages.ENGLISH.code
+
+
+def model_name(signature: str) -> str | None:
+    """The name of the model in the signature of a result; None if it is no signature.
+
+    >>> model_name("model:small|weights:8be43eb6")
+    'small'
+    """
+    try:
+        return Signature.parse(signature)["model"]
+    except (ValueError, KeyError):
+        return None
 
 
 def _source_language(signature: str) -> str | None:
@@ -148,6 +162,7 @@ class _Reader:
             by=by,
             notes=tuple(notes),
             source_language=_string_or_null(top, "source_language") or _source_language(signature),
+            people=_people(top),
         )
 
     def _read_scores(
@@ -228,7 +243,7 @@ class _Reader:
             _number_or_null(scored, key) for key in ("errors", "preference", "expected_missing", "expected_surplus")
         )
         gaps = tuple(self._gap(entry, text) for entry in scored.entries("gaps")) if "gaps" in scored.record else ()
-        return Output(text, context, score, pronouns, errors, preference, missing, gaps, surplus)
+        return Output(text, context, score, pronouns, errors, preference, missing, gaps, surplus, _place(scored))
 
     def _gap(self, entry: Entry, text: str) -> Gap:
         start, form, probability = entry.whole("start"), _string(entry, "form"), _number(entry, "probability")
@@ -252,6 +267,15 @@ class _Reader:
         if surplus is not None and not 0 <= surplus <= 1:
             entry.fail(f'"surplus" must lie in [0, 1], got {surplus:g}')
         return Pronoun(written, start, end, score, _evidence(entry), surplus)
+
+
+def _people(top: Entry) -> People | None:
+    if top.get(PEOPLE) is None:
+        return None
+    try:
+        return people_from(top.get(PEOPLE))
+    except PronmetricError as error:
+        top.fail(str(error))
 
 
 def _verdict(entry: Entry) -> Verdict:
@@ -280,6 +304,14 @@ def _rows(top: Entry, items: Sequence[Entry], size: int, of: str) -> Iterator[Se
 def _segment(number: int, entry: Entry, outputs: tuple[Output, ...], verdicts: tuple[Verdict, ...]) -> Segment:
     doc, source, reference = (_string_or_null(entry, key) for key in ("doc", "source", "reference"))
     return Segment(number, doc, source, reference, outputs, verdicts)
+
+
+def _place(entry: Entry) -> str | None:
+    """Where a text stands in its file, such as "cue 3, 00:00:05, line 12"; None where the file does not say it."""
+    if entry.get("place") is None:
+        return None
+    where, line = _string(entry, "place"), f"line {entry.whole('line', least=1)}"
+    return where if line in re.split(", ", where) else f"{where}, {line}"
 
 
 def _evidence(entry: Entry) -> tuple[float, str, int] | None:

@@ -8,6 +8,7 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import NamedTuple
 
+from pronmetric.checkpoint.people import People
 from pronmetric.eval.decision import PREFERENCE, SCORE, decide
 from pronmetric.scoring.score import Gap
 
@@ -45,7 +46,7 @@ class Output(NamedTuple):
     """A system's output for a segment, with its context, score (None without a pronoun) and pronouns.
 
     errors, preference, missing, surplus: None if the file has none; errors are wrong, surplus and missing pronouns.
-    gaps: where a pronoun may be missing.
+    gaps: where a pronoun may be missing. place: where the text stands in its file; None for a line of a list.
     """
 
     text: str
@@ -57,6 +58,7 @@ class Output(NamedTuple):
     missing: float | None = None
     gaps: tuple[Gap, ...] = ()
     surplus: float | None = None
+    place: str | None = None
 
     @property
     def wrong(self) -> float | None:
@@ -171,7 +173,8 @@ class Result:
     """A result. pairs: only for `compare`. tie: the tie threshold. by: what decides, one of `DECISIONS`.
 
     probability: whether pronoun scores are probabilities. notes: notes for the reader. source_language: the code of the
-    sources' language, None if unknown.
+    sources' language, None if unknown. people: how the model's marks meet those of people, by its checkpoint's record;
+    None if the file has none.
     """
 
     systems: tuple[System, ...]
@@ -183,6 +186,7 @@ class Result:
     by: str = SCORE
     notes: tuple[str, ...] = ()
     source_language: str | None = None
+    people: People | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

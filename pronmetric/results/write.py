@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, Any
 
+from pronmetric.checkpoint.people import PEOPLE, People
 from pronmetric.eval.decision import SEGMENT_UNITS, SYSTEM_UNITS
 from pronmetric.output import tsv
 from pronmetric.output.targets import AtomicFiles
@@ -396,6 +397,13 @@ def list_pronouns(pronouns: Sequence[PronounScore]) -> str:
 def list_gaps(gaps: Sequence[Gap]) -> str:
     """Likely missing pronouns in one cell, each with the place of the word after it: "he at 12 0.91"."""
     return ", ".join(f"{gap.form} at {gap.start} {gap.probability:.2f}" for gap in gaps)
+
+
+def people_entry(people: People | None) -> dict[str, Any]:
+    """How the model's marks meet those of people, as an entry of the result; empty without a record."""
+    if people is None:
+        return {}
+    return {PEOPLE: {key: value for key, value in people._asdict().items() if value is not None}}
 
 
 def decision_entry(by: str, tie: float) -> dict[str, Any]:

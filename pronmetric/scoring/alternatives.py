@@ -31,13 +31,15 @@ class Alternative(NamedTuple):
     """Another form in the position of a pronoun: lower-cased, as it would be written, and its probability.
 
     agrees: whether the form has the case and kind of the pronoun and agrees with the neighbouring verb or noun, as
-    `Language.replaces` ("they" before "is" does not; "these" for "she" does not).
+    `Language.replaces` ("they" before "is" does not; "these" for "she" does not). same_person: whether it is of the
+    pronoun's grammatical person ("she" for "he" is, "I" is not).
     """
 
     form: str
     text: str
     probability: float
     agrees: bool
+    same_person: bool = True
 
 
 class PronounAlternatives(NamedTuple):
@@ -47,9 +49,12 @@ class PronounAlternatives(NamedTuple):
     others: tuple[Alternative, ...]
 
     def better(self, top: int | None = None) -> tuple[Alternative, ...]:
-        """The other forms that are more probable than the pronoun as written, at most `top`; those that agree first."""
+        """The other forms that are more probable than the pronoun as written, at most `top`.
+
+        Those that agree come first, then those of the same person, then the more probable ones.
+        """
         found = [other for other in self.others if other.probability > self.pronoun.score]
-        return tuple(sorted(found, key=lambda other: not other.agrees)[:top])
+        return tuple(sorted(found, key=lambda other: (not other.agrees, not other.same_person))[:top])
 
 
 class Tally:
@@ -66,12 +71,16 @@ class Tally:
 
 
 class Variant(NamedTuple):
-    """A text with one pronoun replaced: the form, as it would be written, whether it agrees, and the text."""
+    """A text with one pronoun replaced: the form, as it would be written, whether it agrees, and the text.
+
+    same_person: see `Alternative`.
+    """
 
     form: str
     written: str
     agrees: bool
     text: Text
+    same_person: bool = True
 
 
 def variants(text: Text, start: int, end: int, language: Language = ENGLISH) -> tuple[Variant, ...]:
@@ -83,15 +92,23 @@ def variants(text: Text, start: int, end: int, language: Language = ENGLISH) -> 
     line = text.text
     words = language.words(line)
     index = next(i for i, word in enumerate(words) if word.start == start)
+    persons = _persons(language, words[index].text.lower())
     return tuple(
         Variant(
             form,
             match_case(line, start, end, form),
             language.replaces(words, index, form),
             text._replace(text=replace(line, start, end, form)),
+            not persons.isdisjoint(_persons(language, form)),
         )
         for form in same_slot(language, words, index)
     )
+
+
+def _persons(language: Language, form: str) -> frozenset[str]:
+    """The grammatical persons of a form; the third where its table names none, as of demonstratives."""
+    named = {entry.person for entry in language.entries if entry.form == form}
+    return frozenset(person if person in ("1", "2") else "3" for person in named) or frozenset({"3"})
 
 
 def score_alternatives(
@@ -164,5 +181,5 @@ def _rank(pronoun: PronounScore, found: Iterable[Variant], scored: Iterable[Segm
     for variant, segment in zip(found, scored, strict=True):
         here = next((p for p in segment.pronouns if p.start == pronoun.start), None)
         if here is not None:
-            others.append(Alternative(variant.form, variant.written, here.score, variant.agrees))
+            others.append(Alternative(variant.form, variant.written, here.score, variant.agrees, variant.same_person))
     return PronounAlternatives(pronoun, tuple(sorted(others, key=lambda other: -other.probability)))

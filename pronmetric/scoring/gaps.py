@@ -21,10 +21,10 @@ class MissingPronouns(NamedTuple):
     probabilities: np.ndarray
     forms: Sequence[str]
 
-    def add_to(self, segment: SegmentScore, words: Sequence[Word]) -> SegmentScore:
-        """The score of a text with its missing pronouns; words: of the text."""
+    def add_to(self, segment: SegmentScore, words: Sequence[Word], *, least: float = LISTED) -> SegmentScore:
+        """The score of a text with its missing pronouns; words: of the text, least: probability of a gap in `gaps`."""
         each = zip(self.words.tolist(), self.probabilities.tolist(), self.forms, strict=True)
-        gaps = sorted(Gap(words[number].start, form, p) for number, p, form in each if p >= LISTED)
+        gaps = sorted(Gap(words[number].start, form, p) for number, p, form in each if p >= least)
         return segment._replace(missing=fsum(self.probabilities), gaps=tuple(gaps))
 
 

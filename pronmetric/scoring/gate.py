@@ -14,7 +14,7 @@ from pronmetric.eval.decision import ERRORS, SCORE
 from pronmetric.eval.significance import RESAMPLES
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.scoring.bulk import score_rows
-from pronmetric.scoring.comparison import B, PairwiseComparison, average, score_pairs
+from pronmetric.scoring.comparison import B, Outcome, PairwiseComparison, average, score_pairs
 from pronmetric.scoring.score import Gap, PronounScore, SegmentScore, SystemScore, Tally
 from pronmetric.text.context import Text
 from pronmetric.text.corpus import Corpus, Place, Row
@@ -102,7 +102,7 @@ class Finding(NamedTuple):
 class Verdict(NamedTuple):
     """What the gate says: its conditions, the worst findings, worst first, and how many findings there are.
 
-    units: documents or segments (`resampled`) of the test.
+    units: documents or segments (`resampled`) of the test. compared: with the baseline, None without one.
     """
 
     conditions: tuple[Condition, ...]
@@ -111,6 +111,7 @@ class Verdict(NamedTuple):
     found: int
     resampled: str
     units: int
+    compared: Outcome | None = None
 
     @property
     def passed(self) -> bool:
@@ -179,7 +180,7 @@ class Gate:
         if system.no_translations:
             number = system.no_translations
             conditions.append(Condition(MAX_REFUSALS, limits.max_refusals, number, number <= limits.max_refusals))
-        resampled, units = system.resampled, system.units
+        resampled, units, outcome = system.resampled, system.units, None
         if self._compared is not None:
             outcome = self._compared.outcome(seed=seed, resamples=resamples)
             resampled, units = outcome.resampled, outcome.units
@@ -191,7 +192,7 @@ class Gate:
                 )
             conditions.append(Condition(NO_WORSE, limits.margin, outcome.difference, p < limits.alpha, p))
         findings = tuple(finding for *_, finding in sorted(self._heap, reverse=True))
-        return Verdict(tuple(conditions), system, findings, self._found, resampled, units)
+        return Verdict(tuple(conditions), system, findings, self._found, resampled, units, outcome)
 
 
 def _doubtful(gaps: Iterable[Gap]) -> tuple[Gap, ...]:

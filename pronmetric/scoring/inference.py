@@ -38,7 +38,7 @@ from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.gaps import GapReader, MissingPronouns
 from pronmetric.scoring.preference import LEAST, prefer, prefer_by_source
-from pronmetric.scoring.score import MOST, Counts, Evidence, PronounScore, SegmentScore, Unmatched
+from pronmetric.scoring.score import LISTED, MOST, Counts, Evidence, PronounScore, SegmentScore, Unmatched
 from pronmetric.scoring.surplus import tell_surplus
 from pronmetric.text.context import Source, Text, join
 from pronmetric.text.lines import check_segment
@@ -180,6 +180,7 @@ class Inference:
         length_batching: bool = True,
         cache: bool = True,
         attended: bool = False,
+        every_gap: bool = False,
         variants: bool = False,
     ) -> Iterator[SegmentScore]:
         """See `pronmetric.metric.PronounMetric.stream`.
@@ -189,6 +190,7 @@ class Inference:
         """
         batch_size = self._batch_size(batch_size)
         counts = Counts() if counts is None else counts
+        least = 0.0 if every_gap else LISTED
         known: dict[bytes, _Known] = {}
         new: dict[bytes, Example] = {}
         waiting: list[
@@ -213,11 +215,11 @@ class Inference:
             for key, found, split, size, to_read, item, no_translation in waiting:
                 segment = self._segment(found, known.get(key), size)
                 if (its := known.get(key)) is not None and its.missing is not None:
-                    segment = its.missing.add_to(segment, split)
+                    segment = its.missing.add_to(segment, split, least=least)
                 if self._judged is not None:
                     segment = prefer_by_source(segment, self._judged)
                 if to_read is not None:
-                    segment = self._with_reading(segment, to_read, next(read))
+                    segment = self._with_reading(segment, to_read, next(read), least)
                 segment = segment if item is None else segment._replace(unmatched=next(counted))
                 yield segment if no_translation is None else segment._replace(no_translation=no_translation)
             new.clear()
@@ -391,15 +393,15 @@ class Inference:
         read = dict(zip(distinct, self._reader.read(distinct, batch_size, counts), strict=True)) if distinct else {}
         return (read[example] for example in examples)
 
-    def _with_reading(self, segment: SegmentScore, example: Example, reading: _Reading) -> SegmentScore:
+    def _with_reading(self, segment: SegmentScore, example: Example, reading: _Reading, least: float) -> SegmentScore:
         """A segment's score with what its source says.
 
         The evidence of a pronoun is the reader's share of its logit. The preference changes by the mean change of the
         logits, times the pair head's factor of a logit and the reader's share of it; then by what was fitted on pairs
-        that people judged, if it was.
+        that people judged, if it was. least: probability of a gap that is listed.
         """
         if reading.missing is not None:
-            segment = reading.missing.add_to(segment, self.language.words(example.text))
+            segment = reading.missing.add_to(segment, self.language.words(example.text), least=least)
         return self._reader.tell_surplus(self._mixed(segment, example, reading))
 
     def _mixed(self, segment: SegmentScore, example: Example, reading: _Reading) -> SegmentScore:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from pronmetric.pronouns.gaps import missing_before
+from pronmetric.pronouns.languages import Language
 from pronmetric.schema import UNDETERMINED, JudgedText
 from pronmetric.text.context import NONE, Source, Text, join
 
@@ -49,6 +51,12 @@ def source_language(text: JudgedText) -> str | None:
     """The code of the language of its source, None if it is not known."""
     code = text.lp.split("-")[0]
     return None if code == UNDETERMINED else code
+
+
+def missing_forms(text: JudgedText, language: Language) -> tuple[str | None, ...]:
+    """For each word of a corrected text the form that a person put before it, "" for none, None if it is not known."""
+    inserted = [(gap.start, gap.form) for gap in text.gaps]
+    return missing_before(language.words(text.text), inserted, text.unjudged)
 
 
 def pairs(texts: Sequence[JudgedText]) -> list[Pair]:

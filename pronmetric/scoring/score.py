@@ -190,13 +190,17 @@ class SystemScore(NamedTuple):
 
     def no_translation_note(self, unit: str = "line") -> str | None:
         """What a user should know of segments that are no translation; unit: what a segment is; None without any."""
-        if not self.no_translations:
+        if self.first_no_translation is None:
             return None
-        assert self.first_no_translation is not None
-        return (
-            f"{self.no_translations} of {self.segments} {unit}s look like what a language model says instead of a "
-            f"translation, and their pronouns count as they stand (the first is {unit} {self.first_no_translation + 1})"
-        )
+        return no_translation_note(self.no_translations, self.segments, self.first_no_translation, unit)
+
+
+def no_translation_note(number: int, segments: int, first: int, unit: str) -> str:
+    """The note on segments that are no translation; first: that of the first, from 0. unit: what a segment is."""
+    return (
+        f"{number} of {segments} {unit}s look like what a language model says instead of a translation, and their "
+        f"pronouns count as they stand (the first is {unit} {first + 1})"
+    )
 
 
 @dataclass(slots=True)

@@ -163,17 +163,21 @@ class Scored(BaseModel):
 
 
 class Better(BaseModel):
-    """A more probable form; agrees: whether it has the pronoun's case and kind, and fits its verb or noun."""
+    """A more probable form; agrees: whether it has the pronoun's case and kind, and fits its verb or noun.
+
+    same_person: whether it is of the pronoun's grammatical person.
+    """
 
     model_config = ConfigDict(extra="forbid")
     form: str
     text: str
     probability: float
     agrees: bool
+    same_person: bool
 
 
 class Doubtful(Pronoun):
-    """A listed pronoun with its better forms: those that agree first, of these the most probable."""
+    """A listed pronoun with its better forms: those that agree first, of these those of the same person."""
 
     better: list[Better]
 
@@ -208,7 +212,8 @@ class Attended(BaseModel):
 class Compared(BaseModel):
     """A comparison as `pronmetric compare --to_json` writes it, with the record's id in each segment.
 
-    notes: sources that cannot be right, and records that are no translation.
+    verdict: which of the two is better, in a sentence. notes: texts in another language, sources that cannot be right,
+    and records that are no translation.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -219,15 +224,20 @@ class Compared(BaseModel):
     unit: str
     tie: float
     signature: str
+    verdict: str
     notes: list[str]
 
 
 class ScoredRecords(BaseModel):
-    """As `pronmetric score --jsonl` prints, in the order of the records. notes: as of `Compared`."""
+    """As `pronmetric score --jsonl` prints, in the order of the records.
+
+    verdict: the expected errors of all, in a sentence. notes: as of `Compared`.
+    """
 
     model_config = ConfigDict(extra="forbid")
     records: list[Scored]
     signature: str
+    verdict: str
     notes: list[str]
 
 

@@ -29,7 +29,7 @@ const EXAMPLES = {
   },
   "one translation": { source: "", context: "", first: "The engineers which built the bridge say that they will last for a century.", second: "" },
 };
-const state = { run: null, timer: 0 };
+const state = { run: null, timer: 0, example: null };
 const texts = () => Object.fromEntries(Object.keys(FIELDS).map((name) => [name, $(name).value]));
 
 function fill(fields) {
@@ -38,26 +38,31 @@ function fill(fields) {
 
 function warn(text) { $("warning").textContent = text; }
 
-function show(segments) {
-  $("summary").textContent = segments.length ? summary(segments) : "";
+function show(segments, said = null) {
+  $("summary").textContent = segments.length ? summary(segments, said) : "";
+  $("figures").textContent = segments.length ? figures(segments, said) : "";
   for (const id of ["legend", "keys"]) $(id).hidden = !segments.length;
 }
 
 // What stands in the way of checking the fields; "" if nothing does.
 function obstacle(first, second) {
-  if (!first.length && second.length) return "Put the translation into the first of the two boxes.";
+  if (!first.length && !second.length) return "Nothing to score: write or drop a translation into the first box, or choose an example.";
+  if (!first.length) return "Put the translation into the first of the two boxes.";
   if (second.length && second.length !== first.length) {
     return `The translations have ${count(first.length, "line")} and ${count(second.length, "line")}: a line of one is compared with the same line of the other, so give both the same number.`;
   }
   return first.length > MOST ? `More than ${MOST} lines: use pronmetric score or compare.` : "";
 }
 
-async function check() {
+// Checks the fields, or an example while they are empty.
+async function check(example = null) {
   clearTimeout(state.timer);
   if (state.run) state.run.abort();
   const run = state.run = new AbortController();
-  const fields = texts();
-  history.replaceState(null, "", fragment(fields) || location.pathname);
+  const fields = example || texts();
+  state.example = example;
+  $("example").hidden = !example;
+  if (!example) history.replaceState(null, "", fragment(fields) || location.pathname);
   const sides = [lines(fields.first), lines(fields.second)];
   const blocked = obstacle(...sides);
   warn(blocked);
@@ -72,13 +77,13 @@ async function check() {
   try {
     const segments = [], noted = [], spans = parts(asked);
     for (const [from, to] of spans) {
-      const { found, notes } = await scored(asked.map((side) => side.slice(from, to)), fits ? given : null, run.signal);
+      const { found, notes, verdict } = await scored(asked.map((side) => side.slice(from, to)), fits ? given : null, run.signal);
       segments.push(...found);
-      noted.push(...notes.map((note) => `The source${spans.length > 1 ? `, lines ${from + 1} to ${to}` : ""}: ${note}.`));
+      noted.push(...notes.map((note) => noteOf(note, spans.length > 1 ? `Lines ${from + 1} to ${to}: ` : "")));
       if (noted.length) warn(noted.join(" "));
       if (from === 0) { $("list").replaceChildren(); $("list").classList.remove("waits"); }
       $("list").append(...segments.slice(from).map((segment) => draw(segment, change, asked[0].length === 1)));
-      show(segments);
+      show(segments, spans.length > 1 ? null : verdict);
     }
     for (const [from, to] of spans) await explain(segments.slice(from, to), asked, run.signal);
   } catch (error) {
@@ -87,6 +92,12 @@ async function check() {
   }
   $("list").classList.remove("waits");
   $("list").setAttribute("aria-busy", false);
+}
+
+// A note of the server as a sentence; its records are lines here.
+function noteOf(note, where) {
+  const said = note.replace(/^record /, "line ");
+  return `${where}${where ? said : said[0].toUpperCase() + said.slice(1)}.`;
 }
 
 // The records as spans [from, to) for one request each.
@@ -101,18 +112,18 @@ function parts(asked) {
   return [...found, [from, asked[0].length]];
 }
 
-// The segments of records of one or two sides, scored and compared, and notes on their sources.
+// The segments of records of one or two sides, scored and compared, and notes on them.
 async function scored(part, sources, signal) {
   const made = (at, outputs, verdict) => ({ at, source: sources && sources[at], outputs, verdict });
   const output = (side, record, entry) => ({ side, context: record.context.join(" "), ...entry, text: record.text });
   if (part.length === 1) {
-    const { records: given, notes } = await ask("score", { records: part[0] }, signal);
-    return { notes, found: given.map((entry, k) => made(part[0][k].id, [output(0, part[0][k], entry)], null)) };
+    const { records: given, notes, verdict } = await ask("score", { records: part[0] }, signal);
+    return { notes, verdict, found: given.map((entry, k) => made(part[0][k].id - 1, [output(0, part[0][k], entry)], null)) };
   }
-  const { segments, by, notes } = await ask("compare", { a: part[0], b: part[1] }, signal);
+  const { segments, by, notes, verdict } = await ask("compare", { a: part[0], b: part[1] }, signal);
   const found = segments.map(({ outputs, pairs: [{ better, difference }] }, k) =>
-    made(part[0][k].id, outputs.map((entry, side) => output(side, part[side][k], entry)), { better, difference, by }));
-  return { notes, found };
+    made(part[0][k].id - 1, outputs.map((entry, side) => output(side, part[side][k], entry)), { better, difference, by }));
+  return { notes, verdict, found };
 }
 
 // Adds attention and better forms to segments, and draws them again.
@@ -135,6 +146,7 @@ async function explain(segments, asked, signal) {
 
 // Puts a form into a line of a translation and checks again.
 function change(side, at, start, end, form) {
+  if (state.example) fill(state.example);
   const field = $(side ? "second" : "first"), own = lines(field.value);
   own[at] = replaced(own[at], start, end, form);
   field.value = own.join("\n");
@@ -144,7 +156,7 @@ function change(side, at, start, end, form) {
 
 function later() {
   clearTimeout(state.timer);
-  state.timer = setTimeout(check, WAIT);
+  state.timer = setTimeout(() => check(), WAIT);
 }
 
 // ---- files
@@ -202,7 +214,7 @@ function step(all, by) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if ((event.ctrlKey || event.metaKey) && event.key === "Enter") { event.preventDefault(); check(); return; }
+  if ((event.ctrlKey || event.metaKey) && event.key === "Enter") { event.preventDefault(); check().then(() => $("results").focus({ preventScroll: true })); return; }
   const article = document.activeElement.closest("article");
   if (!article || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   const moves = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1 };
@@ -229,7 +241,7 @@ function begin() {
   }
   for (const name of Object.keys(FIELDS)) $(name).oninput = later;
   for (const one of document.querySelectorAll(".file")) one.onclick = () => choose(one.dataset.for);
-  $("check").onclick = check;
+  $("check").onclick = () => check();
   $("clear").onclick = () => { fill(fieldsOf("#")); check(); $("first").focus(); };
   $("link").onclick = async () => {
     const hash = fragment(texts());
@@ -240,6 +252,7 @@ function begin() {
   };
   window.addEventListener("hashchange", () => { fill(fieldsOf(location.hash)); check(); });
   if (location.hash.length > 1) { fill(fieldsOf(location.hash)); check(); }
+  else if (data.lang === "en") check(Object.values(EXAMPLES)[0]);
 }
 
 begin();

@@ -8,8 +8,10 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from pronmetric.checkpoint.people import people_of
 from pronmetric.output.display import visible
 from pronmetric.report import embed
+from pronmetric.report.verdict import of_people
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.serve.service import Service
 from pronmetric.text.context import NONE
@@ -34,6 +36,7 @@ def page(service: Service) -> tuple[str, str]:
         "data": embed.dump_json(facts),
         "model": escape(visible(metric.name)),
         "signature": escape(str(metric.signature(context=service.context))),
+        "people": "" if (people := people_of(metric.config)) is None else escape(of_people(people)),
         "title": "pronmetric: pronouns of a translation",
     }
     return _fill("page.html", js, parts)

@@ -9,6 +9,7 @@
 const SIDES = ["First", "Second"];
 const HEAT = 0.02; // of the largest weight, from which a word is shaded
 const TOP_WORDS = 5;
+const NAMED = 3; // doubtful pronouns in the verdict
 const SAID = 1; // log-odds of the source from which it is mentioned, as in the report
 const valueOf = (pronoun) => pronoun.probability ?? pronoun.score;
 const doubtful = (pronoun) => data.doubtful !== null && valueOf(pronoun) < data.doubtful;
@@ -130,7 +131,10 @@ function gapSign({ form, probability }) {
 function badge(segment) {
   if (!segment.verdict) return [];
   const { better, difference, by } = segment.verdict;
-  if (better === null) return [el("span", { className: "badge" }, "not compared: pronouns on one side only")];
+  if (better === null) {
+    const some = segment.outputs.some((output) => output.pronouns.length);
+    return [el("span", { className: "badge" }, some ? "not compared: pronouns on one side only" : "no pronouns in either")];
+  }
   const said = better === "tie" ? `tie by ${by}` : `${SIDES[better === "a" ? 0 : 1].toLowerCase()} is better by ${by} (${Math.abs(difference).toFixed(2)})`;
   return [el("span", { className: "badge", title: `first minus second: ${difference.toFixed(4)}` }, said)];
 }
@@ -211,23 +215,39 @@ function whole(outputs) {
 
 const count = (number, one) => `${number} ${one}${number === 1 ? "" : "s"}`;
 
-function summary(segments) {
+// What the result says, in words: of two translations which is better, of one what is doubtful; `said`: the server's
+// verdict on all lines, null if it was asked in several parts.
+function summary(segments, said) {
+  const outputs = segments.flatMap((segment) => segment.outputs.map((output) => ({ ...output, at: segment.at })));
+  const all = outputs.flatMap((output) => output.pronouns.map((pronoun) => ({ ...pronoun, at: output.at })));
+  const gaps = outputs.flatMap((output) => (output.gaps || []).filter((gap) => data.doubtful !== null && 1 - gap.probability < data.doubtful));
+  if (!all.length && !gaps.length) {
+    return `No pronouns, so there is nothing to score: give a longer text. This page scores texts in the language “${data.lang}”; for another one, start the server with its model, such as pronmetric serve --model multilingual --lang de.`;
+  }
+  if (segments[0].outputs.length > 1) {
+    if (said) return said;
+    const seen = (better) => segments.filter((segment) => segment.verdict.better === better).length;
+    return `The first translation is better in ${count(seen("a"), "line")}, the second in ${seen("b")}; ${count(seen("tie"), "tie")}.`;
+  }
+  if (data.doubtful === null) return said || `${count(all.length, "pronoun")}.`;
+  const worst = all.filter(doubtful).sort((a, b) => valueOf(a) - valueOf(b));
+  const missing = gaps.length ? ` ${count(gaps.length, "pronoun")} may be missing.` : "";
+  if (!worst.length) return `${all.length === 1 ? "The pronoun looks" : `All ${all.length} pronouns look`} right.${missing}`;
+  const first = worst.slice(0, NAMED).map(({ text, at }) => `“${text}” in line ${at + 1}`).join(", ");
+  return `${worst.length} of ${count(all.length, "pronoun")} ${worst.length === 1 ? "is" : "are"} doubtful: ${first}${worst.length > NAMED ? ", …" : ""}.${missing}`;
+}
+
+// The figures below the verdict: of one translation the server's sentence, of two the scores of both.
+function figures(segments, said) {
   const sides = [0, 1].map((side) => segments.flatMap((segment) => segment.outputs.filter((output) => output.side === side)));
   const told = (outputs) => { const score = whole(outputs); return score === null ? "no pronouns" : score.toFixed(1); };
   const all = sides.flat().flatMap((output) => output.pronouns);
-  const doubts = data.doubtful === null ? "" : `, ${all.filter(doubtful).length} doubtful`;
+  if (!all.length) return "";
   const apart = sides.map((outputs) => errorsOf(outputs));
-  if (!sides[1].length) {
-    const said = all.length ? `Score ${told(sides[0])}. ${count(all.length, "pronoun")}${doubts}.` : "No pronouns.";
-    return apart[0] ? `${said} ${apart[0]}.` : said;
-  }
-  const seen = (better) => segments.filter((segment) => segment.verdict.better === better).length;
-  const [a, b, ties] = [seen("a"), seen("b"), seen("tie")];
-  const one = a ? "The first translation is better" : b ? "The second translation is better" : ties ? "A tie" : "Not compared";
-  const verdict = segments.length === 1 ? one
-    : `The first translation is better in ${count(a, "line")}, the second in ${b}; ${count(ties, "tie")}`;
+  if (!sides[1].length) return said || `Score ${told(sides[0])}; ${count(all.length, "pronoun")}.${apart[0] && ` ${apart[0]}.`}`;
+  const doubts = data.doubtful === null ? "" : `, ${all.filter(doubtful).length} doubtful`;
   const errors = apart[0] && apart[1] ? ` First: ${apart[0]}. Second: ${apart[1]}.` : "";
-  return `${verdict}. Scores ${told(sides[0])} and ${told(sides[1])}; ${count(all.length, "pronoun")}${doubts}.${errors}`;
+  return `Scores ${told(sides[0])} and ${told(sides[1])}; ${count(all.length, "pronoun")}${doubts}.${errors}`;
 }
 
 function legend() {

@@ -12,11 +12,14 @@ from pronmetric.alignment.parallel import doubts, pairs_of
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.metric import PronounMetric
+from pronmetric.pronouns.known_words import doubt
+from pronmetric.report import verdict
 from pronmetric.results import write
+from pronmetric.results.scored import pair_of, system_of
 from pronmetric.scoring.alternatives import PronounAlternatives
 from pronmetric.scoring.comparison import AllPairs, crossed_scores, crossed_texts
 from pronmetric.scoring.inference import PronounAttention
-from pronmetric.scoring.score import Counts, PronounScore, SegmentScore
+from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, tally_segments
 from pronmetric.serve.batches import Batches
 from pronmetric.serve.interface import Asked, AskedToCompare, AskedToSuggest
 from pronmetric.signature import Signature
@@ -32,6 +35,7 @@ weights of attention.
 """
 _SLOT = 12  # other forms of a pronoun, about
 _SYSTEMS = "a", "b"
+_ALONE, _BOTH = "The translation", ("the first translation", "the second translation")  # in verdicts
 
 
 class TooMuch(PronmetricError):
@@ -66,7 +70,8 @@ class Service:
         segments = await self._scores(_texts(records))
         found = zip(records, segments, strict=True)
         scored = ({"id": one.id, **write.segment_entry(segment)} for one, segment in found)
-        return {**self._answer(scored, counts), **self._notes(records)}
+        whole = system_of(_ALONE, tally_segments(segments).score())
+        return {**self._answer(scored, counts), "verdict": verdict.of_system(whole), **self._notes(records)}
 
     async def suggest(self, asked: AskedToSuggest) -> dict[str, Any]:
         """Doubtful pronouns with better forms, as `suggest --jsonl` prints them."""
@@ -123,12 +128,15 @@ class Service:
             segments.append({"id": first.id, **content})
         context = NONE if self.context == NONE else CROSSED
         signature = self._signature(counts, context=context, seed=SEED).plus(by=by, tie=f"{asked.tie:g}")
+        (result,) = pairs.results(seed=SEED)
+        said = verdict.of_pair(pair_of(result.outcome), _BOTH, by=by)
         return {
             "format": write.FORMAT,
             "segments": segments,
-            "pairs": [write.pair_entry(result, by=by) for result in pairs.results(seed=SEED)],
+            "pairs": [write.pair_entry(result, by=by)],
             **write.decision_entry(by, asked.tie),
             "signature": str(signature),
+            "verdict": said[0].upper() + said[1:],
             **self._notes(*sides),
         }
 
@@ -187,8 +195,15 @@ class Service:
         return {"records": list(records), "signature": str(self._signature(counts))}
 
     def _notes(self, *sides: Sequence[Record]) -> dict[str, list[str]]:
-        """Sources of records that cannot be right, where they count, or are not read; lines that are no translation."""
-        found = [said for records in sides for said in doubts(pairs_of(_texts(records)), self.metric.language)]
+        """What looks wrong: another language, sources not read or that cannot be right, what is no translation."""
+        own = self.metric.language
+        found = [
+            f"{said}; {own.code} is what this server scores: for another language, start it with the model and the "
+            "code of that language, such as `pronmetric serve --model multilingual --lang de`"
+            for records in sides
+            if (said := doubt((one.text.text for one in records), own)) is not None
+        ]
+        found += [said for records in sides for said in doubts(pairs_of(_texts(records)), own)]
         unread = self.metric.unread_sources(one.text for one in chain.from_iterable(sides))
         found += [] if unread is None else [unread]
         for one in chain.from_iterable(sides):

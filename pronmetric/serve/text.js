@@ -22,7 +22,7 @@ function records(own, context, sources, size) {
   const first = lines(context).join(" ").trim();
   return own.map((text, at) => {
     const before = [...(first ? [first] : []), ...own.slice(0, at).filter(isSentence)];
-    const record = { id: at, text, context: size ? before.slice(-size) : [] };
+    const record = { id: at + 1, text, context: size ? before.slice(-size) : [] };
     if (sources) Object.assign(record, { source: sources[at], source_context: sources.slice(0, at).filter(isSentence).slice(-SOURCES_BEFORE) });
     return record;
   });

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from pronmetric.errors import InputError
 from pronmetric.text.columns import values_of
 from pronmetric.text.entry import Entry
+from pronmetric.text.files.columns import TEXTS, first_of
 
 CONTEXT_SIZE = 2
 """Previous sentences of a context, where no checkpoint and no setting says how many."""
@@ -151,6 +152,8 @@ def text_of(
             another type, or a string has a NUL or a lone surrogate, or is above its limit.
     """
     entry = Entry(record, file=file, line=line, expected='an object {"text": ..., "context": [...]}')
+    if "text" not in entry.record and (other := first_of(map(str, entry.record), TEXTS)) is not None:
+        entry.fail(f'the text is under "{other}", not "text": rename it, or score the file as one of texts')
     text = entry.text("text")
     context, speaker, left_out = _spoken(entry, context_size)
     if with_source:

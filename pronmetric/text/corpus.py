@@ -8,7 +8,7 @@ from itertools import islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pronmetric.errors import InputError, PronmetricError
+from pronmetric.errors import STDIN, InputError, PronmetricError
 from pronmetric.text import resegment as resegmentation
 from pronmetric.text import streams
 from pronmetric.text.columns import values_of
@@ -25,7 +25,7 @@ BLANK = "blank"
 
 
 class Place(NamedTuple):
-    """Where a text stands in a file that is no list of lines: its first line, and its place in the format's words."""
+    """Where a text stands in a file of which it is no line: its first line, and its place in the format's words."""
 
     line: int
     place: str
@@ -115,7 +115,7 @@ class Corpus:
 
 
 class TextFile:
-    """The lines of a text file, read again each time; input that can be read only once (a pipe, "-") is kept.
+    """The lines of a text file, read again each time; input that can be read only once (a pipe, stdin) is kept.
 
     role: what its texts are; the file may then have another format, see `text.files`, whose texts (`units`) take the
     place of the lines. whole: lines may be longer than segments.
@@ -125,18 +125,16 @@ class TextFile:
         self, path: str, role: Role | None = None, reading: Reading | None = None, *, whole: bool = False
     ) -> None:
         self._whole = whole
-        self.path = streams.STDIN if path == "-" else path
+        self._name, self.path = path, STDIN if streams.is_stdin(path) else path
         self._kept: list[str] | None = None
         self.units: FileTexts | None = None
-        if path == "-":
-            self._kept = list(decode_lines(streams.stdin(), file=self.path))
-        elif Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+        if not streams.is_stdin(path) and Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
             with open(path, "rb") as stream:
                 self._kept = list(decode_lines(stream, file=path))
+            if role is not None:
+                door.refuse_stream(self._kept, path, reading)
         elif role is not None:
             self.units = door.read(path, role, reading)
-        if role is not None and self._kept is not None:
-            door.refuse_stream(self._kept, self.path, reading)
 
     def __iter__(self) -> Iterator[str]:
         """The texts, or the lines without their ends."""
@@ -147,7 +145,7 @@ class TextFile:
             yield text if self._whole else check_segment(text, file=self.path, line=number)
 
     def _stream(self) -> Iterator[str]:
-        with open_bytes(self.path) as stream:
+        with open_bytes(self._name) as stream:
             yield from decode_lines(stream, file=self.path)
 
 
@@ -185,7 +183,7 @@ def read(
     opened: dict[tuple[str, Role | None], TextFile] = {}
 
     def opening(name: str, role: Role | None) -> TextFile:
-        key = name, None if name == "-" else role  # stdin is read once
+        key = name, role
         if key not in opened:
             opened[key] = TextFile(name, role, reading, whole=resegment)
         return opened[key]
@@ -219,7 +217,7 @@ def read(
         return _resegmented(outputs, others, original, ids, note, names=(systems, references))
     if len(set(lengths.values())) > 1:
         lengths_text = ", ".join(f"{path} has {length}" for path, length in lengths.items())
-        cure = "; where sentences were merged or split, `score` and `compare` align them with `resegment=True`"
+        cure = "; where sentences were merged or split, `resegment=True` aligns them"
         differ = len({length for path, length in lengths.items() if ids is None or path != ids.path}) > 1
         raise PronmetricError(
             f"expected line-parallel files, got different numbers of lines: {lengths_text}{cure if differ else ''}"
@@ -270,11 +268,12 @@ def _resegmented(
         note(alignment.note(file.path, first.path))
     place = {file: number for number, file in enumerate(order)}
     rows = []
-    for number, (each, doc) in enumerate(found, start=1):
+    for number, (each, doc, begins) in enumerate(found, start=1):
         for file in order:
             check_segment(each[place[file]], file=f"segment {number} of {file.path}")
         given = [tuple(each[place[file]] for file in some) for some in (outputs, references)]
-        rows.append(Row(given[0], doc, None if source is None else each[place[source]], given[1]))
+        places = tuple(Place(line, f"line {line}, sentence {at}") for line, at in (begins[place[f]] for f in outputs))
+        rows.append(Row(given[0], doc, None if source is None else each[place[source]], given[1], places=places))
     named = [tuple(given) for given in names]
     return Corpus(named[0], len(rows), docs is not None, named[1], lambda: iter(rows), resegmented=True)
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from pronmetric.errors import InputError
 from pronmetric.text import strict_json
 from pronmetric.text.lines import check_segment, iter_lines
 
 _SHOWN = 40  # characters of a value in an error
+Made = TypeVar("Made")
 
 
 class Entry:
@@ -201,6 +202,28 @@ def read(path: str | Path) -> Iterator[Entry]:
     for number, line in enumerate(iter_lines(path), start=1):
         if line.strip():
             yield Entry(parse(line, file=path, line=number), file=path, line=number, expected="a JSON object")
+
+
+def read_by_id(
+    path: str | Path, make: Callable[[Entry], tuple[str, Made]], *, what: str, form: str = "one JSON object"
+) -> dict[str, Made]:
+    """What `make` gives for each object of a JSONL file, by its id, in order.
+
+    make: gives the id too. what: the objects in the plural, form: one of them, for errors.
+
+    Raises:
+        InputError: as `read`; with file and line, where an id is there twice; a file without objects.
+    """
+    made: dict[str, Made] = {}
+    lines: dict[str, int] = {}
+    for entry in read(path):
+        identity, one = make(entry)
+        if identity in made:
+            entry.fail(f'duplicate id "{identity}", first in line {lines[identity]}; each of the {what} needs its own')
+        made[identity], lines[identity] = one, entry.line or 0
+    if not made:
+        raise InputError(f"no {what}: expected {form} a line", file=path)
+    return made
 
 
 def read_table(path: str | Path, columns: Sequence[str], *, expected: str, named: bool = True) -> Iterator[Entry]:

@@ -12,6 +12,7 @@ PRONMETRIC_MAX_FILE_BYTES change the limits.
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import stat
 import zlib
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pronmetric.errors import InputError, PronmetricError
+from pronmetric.text import streams
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 GZIP_MAGIC = b"\x1f\x8b"
@@ -71,7 +73,17 @@ def iter_lines(path: str | Path, *, tally: Counter[str] | None = None, kept: boo
 
 
 def open_bytes(path: str | Path) -> BinaryIO:
-    """Open a file for reading bytes, unpacked where it is gzip; an InputError where that can't be done."""
+    """Open a file for reading bytes, unpacked where it is gzip; an InputError where that can't be done.
+
+    Stdin ("-" or "/dev/stdin") is kept, so that it can be opened again.
+    """
+    if streams.is_stdin(path):
+        most = limit(MAX_FILE)
+        raw = streams.kept_stdin(most)
+        if len(raw) > most:
+            raise _too_long(f"more than {most:,} bytes", MAX_FILE, path)
+        kept = io.BytesIO(raw)
+        return gzip.open(kept) if raw.startswith(GZIP_MAGIC) else kept  # type: ignore[return-value]
     try:
         stream = open(path, "rb")
         if not stream.peek(2).startswith(GZIP_MAGIC):  # nothing is taken off: a pipe can't be opened again

@@ -11,7 +11,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pronmetric.errors import InputError
+from pronmetric.errors import STDIN, InputError
 from pronmetric.text import streams, strict_json
 from pronmetric.text.context import Text, text_of
 from pronmetric.text.corpus import Corpus, Place
@@ -39,13 +39,14 @@ def read(
     first records are checked.
     """
     parse_all = partial(_parse, with_source=with_source, context_size=context_size)
-    if name != "-" and stat.S_ISREG(_mode(name)):
+    of_stdin = streams.is_stdin(name)
+    if not of_stdin and stat.S_ISREG(_mode(name)):
         total = sum(1 for _ in parse_all(iter_lines(name, kept=False), name))
         if not total:
             raise InputError("is empty; expected one JSON object a line", file=name)
         return parse_all(iter_lines(name, kept=False), name), total
-    shown_name = streams.STDIN if name == "-" else name
-    lines = decode_lines(streams.stdin(), file=shown_name, kept=False) if name == "-" else iter_lines(name, kept=False)
+    shown_name = STDIN if of_stdin else name
+    lines = decode_lines(streams.stdin(), file=shown_name, kept=False) if of_stdin else iter_lines(name, kept=False)
     records = parse_all(lines, shown_name)
     ahead = list(islice(records, AHEAD))
     if not ahead:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from typing import NamedTuple
@@ -14,10 +14,14 @@ _OTHER_TEXT = 0.2  # the share of sentences without a counterpart from which a t
 
 
 class SentenceRow(NamedTuple):
-    """A segment: the sentences of each text that say the same, joined; "" where a text has none."""
+    """A segment: the sentences of each text that say the same, joined; "" where a text has none.
+
+    begins: where they begin in each text: the line, and which sentence of it, from 1; of "" where it would stand.
+    """
 
     texts: tuple[str, ...]
     doc: str | None
+    begins: tuple[tuple[int, int], ...]
 
 
 @dataclass
@@ -57,13 +61,13 @@ def resegment(
     ('It rained. He stayed.', 'It rained, and he stayed.')
     """
     found, rows = [Alignment(len(text)) for text in texts[1:]], list[SentenceRow]()
-    for block, its_docs in _blocks(texts, [None] * len(texts[0]) if docs is None else docs):
-        rows += _rows(block, its_docs, found)
+    for block, before, its_docs in _blocks(texts, [None] * len(texts[0]) if docs is None else docs):
+        rows += _rows(block, before, its_docs, found)
     return rows, found
 
 
-Block = tuple[list[Sequence[str]], Sequence[str | None]]
-"""Lines of each text that correspond, and the documents of those of the first."""
+Block = tuple[list[Sequence[str]], list[int], Sequence[str | None]]
+"""Lines of each text that correspond, how many of each stand before them, and the documents of those of the first."""
 
 
 def _blocks(texts: Sequence[Sequence[str]], docs: Sequence[str | None]) -> Iterator[Block]:
@@ -77,30 +81,45 @@ def _blocks(texts: Sequence[Sequence[str]], docs: Sequence[str | None]) -> Itera
     for number, size in enumerate(runs):
         start, end = end, end + size
         whole = len(runs) == 1
+        by_line = [len(text) == lines for text in texts]
         yield (
-            [text if whole else text[start:end] if len(text) == lines else text[number : number + 1] for text in texts],
+            [
+                text if whole else text[start:end] if every else text[number : number + 1]
+                for text, every in zip(texts, by_line, strict=True)
+            ],
+            [0 if whole else start if every else number for every in by_line],
             docs[start:end],
         )
 
 
 def _rows(
-    block: Sequence[Sequence[str]], docs: Sequence[str | None], found: Sequence[Alignment]
+    block: Sequence[Sequence[str]], before: Sequence[int], docs: Sequence[str | None], found: Sequence[Alignment]
 ) -> Iterator[SentenceRow]:
     """The rows of a block; a sentence without a counterpart in the first text is in the document before it."""
     cuts = [[cut(line) for line in lines] for lines in block]
     sentences = [list(chain.from_iterable(lines)) for lines in cuts]
+    places = [
+        [(number, k) for number, line in enumerate(lines, start=first + 1) for k in range(1, len(line) + 1)]
+        or [(first + 1, 1)]
+        for lines, first in zip(cuts, before, strict=True)
+    ]
+
+    def where(starts: Iterable[int]) -> tuple[tuple[int, int], ...]:
+        return tuple(each[min(start, len(each) - 1)] for each, start in zip(places, starts, strict=True))
+
     its_docs = [doc for doc, line in zip(docs, cuts[0], strict=True) for _ in line]
     steps = [_steps(cuts[0], lines, its_docs, one) for lines, one in zip(cuts[1:], found, strict=True)]
     common = sorted(set(range(len(sentences[0]) + 1)).intersection(*steps))
-    for place, start in enumerate(common):
+    for at, start in enumerate(common):
         inserted = [text[slice(*step[start])] for text, step in zip(sentences[1:], steps, strict=True)]
         if any(inserted):
             doc = its_docs[max(0, start - 1)] if its_docs else docs[0]
-            yield SentenceRow(("", *map(_join, inserted)), doc)
-        if place + 1 < len(common):
-            end = common[place + 1]
+            yield SentenceRow(("", *map(_join, inserted)), doc, where((start, *(step[start][0] for step in steps))))
+        if at + 1 < len(common):
+            end = common[at + 1]
             others = (text[step[start][1] : step[end][0]] for text, step in zip(sentences[1:], steps, strict=True))
-            yield SentenceRow((_join(sentences[0][start:end]), *map(_join, others)), its_docs[start])
+            begins = where((start, *(step[start][1] for step in steps)))
+            yield SentenceRow((_join(sentences[0][start:end]), *map(_join, others)), its_docs[start], begins)
 
 
 def _steps(

@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, TextIO
 
-from pronmetric.errors import InputError, PronmetricError
+from pronmetric.errors import STDIN, InputError, PronmetricError
 
-STDIN = "<stdin>"
+_STDIN = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 _STDOUT = frozenset({"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
 _kept: TextIO | None = None
 """The stdout that an output file is written to, while what is printed goes to stderr."""
+_read: tuple[TextIO, bytes] | None = None
+"""Stdin, and what was read from it."""
 
 
 def check() -> None:
@@ -47,18 +49,36 @@ def stdin() -> BinaryIO:
     return sys.stdin.buffer
 
 
+def kept_stdin(limit: int) -> bytes:
+    """The bytes of stdin, which can be read only once and are kept; at most one more than the limit.
+
+    Raises:
+        InputError: it is closed.
+    """
+    global _read
+    if _read is None or _read[0] is not sys.stdin:
+        _read = sys.stdin, stdin().read(limit + 1)
+    return _read[1]
+
+
+def is_stdin(name: object) -> bool:
+    """Whether the name of an input file means stdin; a file of the name "-" is "./-"."""
+    return str(name) in _STDIN if isinstance(name, str | os.PathLike) else False
+
+
 def is_stdout(name: object) -> bool:
     """Whether the name of an output file means stdout; a file of the name "-" is "./-"."""
     return str(name) in _STDOUT if isinstance(name, str | os.PathLike) else False
 
 
 @contextmanager
-def divertible_stdout() -> Iterator[None]:
-    """Inside, `divert_stdout` may keep stdout for an output file; at the end it is as before."""
-    global _kept
+def run() -> Iterator[None]:
+    """A run of a verb: inside, `divert_stdout` may keep stdout for an output file; at the end all is as before."""
+    global _kept, _read
     try:
         yield
     finally:
+        _read = None
         if _kept is not None:
             sys.stdout, _kept = _kept, None
 

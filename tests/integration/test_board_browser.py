@@ -136,18 +136,22 @@ def test_two_systems_are_compared(board: Browser, site: Path) -> None:
     labels = board.run(f"{rows}.slice(0, 2).map((row) => row.children[0].textContent)")
     assert labels == ["all pronouns, by preference (mean preference)", "all pronouns, by score"]
     decided = board.run(f"{rows}[0].children[5].textContent")
-    assert f"system-a minus {EVIL}: {decided} mean preference" in verdict and "p = " in verdict
+    amount = f"a mean preference of {decided.lstrip('+-')} "
+    assert amount in verdict and "p = " in verdict and "system-a" in verdict and EVIL in verdict
     cells = f"{rows}[1].children"
     shown = board.run(f"[3, 4, 5].map((k) => Number({cells}[k].textContent))")
     assert shown[:2] == [scores["system-a"], scores[EVIL]]
     assert shown[2] == pytest.approx(shown[0] - shown[1], abs=0.011)
     won = board.run("[...document.querySelectorAll('#for-a .where')].map((e) => e.textContent)")
-    won = [where for where in won if where.startswith("segment")]
+    won = [where for where in won if where.startswith("line")]
     assert won and all(", +" in where and where.endswith(" preference") for where in won)
     click(board, "#swap")
+    assert (
+        board.run("document.getElementById('verdict').textContent") == verdict
+    )  # the better one first, in either order
     assert board.run(f"Number({cells}[5].textContent)") == -shown[2]
     lost = board.run("[...document.querySelectorAll('#for-b .where')].map((e) => e.textContent)")
-    assert [where.replace("+", "-") for where in won] == [where for where in lost if where.startswith("segment")]
+    assert [where.replace("+", "-") for where in won] == [where for where in lost if where.startswith("line")]
     assert float(board.run(f"{rows}[0].children[5].textContent")) == -float(decided)
     assert address(board).startswith("#a=<img")
     choose(board, "b", board.run("document.getElementById('a').value"))

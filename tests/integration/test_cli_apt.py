@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -113,15 +111,15 @@ def result(*flags: str) -> dict[str, object]:
     return json.loads(Path("out.json").read_text(encoding="utf-8"))
 
 
-def test_score_and_files(folder: Path) -> None:
-    command = [sys.executable, "-m", "pronmetric.cli.main", "baseline", "apt", "apt.ini", "--to_json", "out.json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def test_score_and_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["baseline", "apt", "apt.ini", "--to_json", "out.json"]) == 0
+    out, err = capsys.readouterr()
     signature = (
         "metric:apt|cases:1,2,3,4,5,6|weights:1,0.5,0,0,0,0|list:yes|equal:yes|similar:yes|repair:yes|"
         "other_is_equal:no|compat:no|version:"
     )
-    assert (done.returncode, done.stdout) == (0, SUMMARY)
-    notes = [line for line in done.stderr.splitlines() if not line.startswith("apt: ")]  # without progress
+    assert out == SUMMARY
+    notes = [line for line in err.splitlines() if not line.startswith("apt: ")]  # without progress
     assert len(notes) == 1 and notes[0].startswith(f"pronmetric: signature: {signature}")
     assert (folder / "out.score").read_text(encoding="utf-8") == SUMMARY + MATRIX.replace("|", "\t")
     assert (folder / "out.detail").read_text(encoding="utf-8") == DETAIL.replace("|", "\t")

@@ -110,6 +110,7 @@ def test_other_languages_and_no_pronoun(folder: Path, capsys: pytest.CaptureFixt
         ("docs", "0\n4 last\n", "docs:2: no sentence 4: there are 4, counted from 0"),
         ("ref.fr", None, "ref.fr: no such file; the stem 'ref' stands for ref.en, ref.fr, ref.en-fr.alig"),
         ("docs", None, "docs: no such file"),
+        ("sys.en", "WEBVTT\n", "sys.en: is WebVTT, but word links are of plain lines: save its texts as plain text"),
     ],
 )
 def test_faults_are_one_line_and_leave_nothing(

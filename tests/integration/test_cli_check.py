@@ -38,19 +38,22 @@ def check(place: Path, tiny_checkpoint: Callable[..., Path], capsys: pytest.Capt
 
 def test_it_passes_or_fails_and_agrees_with_compare(check: Check, place: Path) -> None:
     both = ("-r", "ref.txt", "--docids", "docids.txt")
-    assert (
-        check("-t", "system-b.txt", "system-a.txt", *both, "--to_json", "o.json", "--tie", "0.01", verb="compare")[0]
-        == 0
-    )
+    systems = "system-b.txt", "system-a.txt"
+    code, compared, _ = check("-t", *systems, *both, "--to_json", "o.json", "--tie", "0.01", verb="compare")
+    assert code == 0
     (pair,) = json.loads(Path("o.json").read_text(encoding="utf-8"))["pairs"]
     code, out, err = check("-t", "system-b.txt", "--baseline", "system-a.txt", *both, "--margin", "99", "--github")
-    assert code == 0 and out.startswith("system-b.txt: passed\nmet  no worse than system-a.txt (margin 99)")
+    told = out.splitlines()
+    assert code == 0 and told[0] == "system-b.txt: passed"
+    assert told[1].startswith("system-b.txt: ") and " pronoun errors per 100 pronouns (" in told[1]
+    assert told[2] in compared.splitlines() and " p = " in told[2]  # the same sentence
+    assert told[3].startswith("met  no worse than system-a.txt (margin 99)")
     assert f"{pair['difference']:+.2f} points, p = 0.0312 (5 documents; few: p is rough)" in out  # of 32 swaps, one
     assert f"{pair['losses']} segments worse than in system-a.txt" in out
     assert out.count("::warning file=system-b.txt,line=") == min(10, pair["losses"])
     assert "|by:score|margin:99" in err and "--margin 99: a text passes that is up to 99 points worse" in err
     code, out, _ = check("-t", "system-b.txt", "--baseline", "system-a.txt", *both, "--min-score", "100")
-    assert code == 3 and out.startswith("system-b.txt: failed\nNOT MET  score at least 100")
+    assert code == 3 and out.startswith("system-b.txt: failed\n") and "\nNOT MET  score at least 100" in out
 
 
 def test_without_a_baseline_it_agrees_with_score(check: Check, place: Path) -> None:

@@ -121,7 +121,8 @@ def test_the_numbers_are_those_of_the_plain_text(name: str, call: Call, metric: 
 def test_a_wrong_pronoun_of_a_catalogue_fails_in_its_line(call: Call, place: Path) -> None:
     """The gate of a repository: its catalogue alone, no flag but the limit."""
     code, out, err = call("check", "-t", "sample.po", "--max-errors", "0", "--github", "--worst", "1")
-    assert code == 3 and out.startswith("sample.po: failed\nNOT MET  at most 0 pronoun errors expected")
+    assert code == 3 and out.startswith("sample.po: failed\nsample.po: ")
+    assert "\nNOT MET  at most 0 pronoun errors expected" in out
     (annotation,) = re.findall(r"::error file=sample.po,line=(\d+),title=pronouns::(.*)", out)
     line = place.joinpath("sample.po").read_text(encoding="utf-8").splitlines()[int(annotation[0]) - 1]
     assert line.startswith("msgstr") and "doubtful" in annotation[1]
@@ -189,12 +190,19 @@ def test_a_table_has_references_documents_speakers_and_systems(call: Call, place
 
 @pytest.mark.parametrize(
     ("verb", "flag"),
-    [("score", "-t"), ("compare", "-t"), ("check", "-t"), ("suggest", "-t"), ("rerank", "--candidates")],
+    [
+        ("rerank", "--nbest"),
+        ("score", "-t"),
+        ("compare", "-t"),
+        ("check", "-t"),
+        ("suggest", "-t"),
+        ("rerank", "--candidates"),
+    ],
 )
 def test_each_verb_refuses_what_is_not_read(verb: str, flag: str, call: Call, place: Path) -> None:
     place.joinpath("page.html").write_text("<!DOCTYPE html>\n<p>She left.</p>\n", encoding="utf-8")
     more = ["--min-score", "1"] if verb == "check" else []
-    files = ["page.html"] if verb in ("check", "score", "suggest") else ["sample.txt", "page.html"]
+    files = ["page.html"] if flag != "--candidates" and verb not in ("compare",) else ["sample.txt", "page.html"]
     code, _, err = call(verb, flag, *files, *more)
     assert code == 1 and err.count("\n") == 1
     assert "page.html: is an HTML page, which is not read" in err and "--format lines" in err
@@ -208,6 +216,18 @@ def test_the_format_can_be_insisted_on(call: Call, place: Path) -> None:
     assert "cue 3" in call("suggest", "-t", "sample.en", "--format", "srt")[1]
     code, _, err = call("score", "-t", "sample.txt", "--format", "po")
     assert code == 1 and err.startswith("pronmetric: error: sample.txt:1: ")
+
+
+def test_the_report_tells_the_place(call: Call, place: Path) -> None:
+    for name, (lines, second) in NAMES.items():
+        result(call, "score", "-t", name)
+        assert main(["report", "out.json", "-o", "r.html", "--no-model", "--quiet"]) == 0
+        told = second if second.endswith(f"line {lines[1]}") else f"{second}, line {lines[1]}"
+        assert f'"{told}"' in place.joinpath("r.html").read_text(encoding="utf-8"), name
+        found = result(call, "compare", "-t", name, f"other/{name}")["segments"][0]["outputs"]  # the one that differs
+        assert main(["report", "out.json", "-o", "r.html", "--no-model", "--quiet"]) == 0
+        places = re.findall(r'\[("[^"]*"),\1\]', place.joinpath("r.html").read_text(encoding="utf-8"))
+        assert any(each["place"] in told and f"line {lines[0]}" in told for each in found for told in places), name
 
 
 def test_suggestions_and_choices_tell_the_place(call: Call, place: Path) -> None:

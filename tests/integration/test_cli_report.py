@@ -195,7 +195,7 @@ def test_attention_and_alternatives_of_the_model(
         page = tmp_path / f"{verb}.html"
         assert report(result, "-o", page, *model, "--limit", "5", "--all-alternatives") == 0
         err = capsys.readouterr().err
-        assert "from the model that produced the scores" in err and "probability below" not in err
+        assert "from the model that made the result" in err and "probability below" not in err
         data = data_of(page)
         assert len(data["segments"]) == 5
         metric = PronounMetric.from_pretrained(tiny_checkpoint(), precision="32", gpus=0)
@@ -213,7 +213,7 @@ def test_attention_and_alternatives_of_the_model(
                     assert look.weights is not None and top == pytest.approx(look.weights.max(), abs=1e-3)
                     size = len(data["strings"][output[0]]) + len(data["strings"][output[1]]) - 2
                     assert len(letters) <= size == len(look.weights)
-                    fitting = [o for o in place.others if o.agrees][:3]
+                    fitting = [o for o in place.better() if o.agrees][:3]
                     assert [tuple(o) for o in others] == [
                         (o.form, pytest.approx(o.probability, abs=2e-3)) for o in fitting
                     ]
@@ -222,7 +222,8 @@ def test_attention_and_alternatives_of_the_model(
     tsv = [tmp_path / "score.json", "--format", "tsv", *model, "--quiet", "--limit", "2"]
     assert report(*tsv, "--all-alternatives") == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    assert all(row[7] and 0 <= float(row[8]) <= 1 for row in rows[1:])
+    assert all((row[7] == "") == (row[8] == "") for row in rows[1:])
+    assert all(float(row[8]) > float(row[5]) for row in rows[1:] if row[7])
 
 
 @pytest.mark.parametrize("verb", ["score", "compare"])
@@ -266,13 +267,36 @@ def test_alternatives_of_probable_pronouns_are_left_out_by_default(
             assert [tuple(o) for o in one[3]] == [(form, pytest.approx(value, abs=2e-4)) for form, value in full[3]]
 
 
-def test_another_model_and_an_unbounded_head_are_reported(
+def test_another_model_shows_nothing_beside_a_result(
     tmp_path: Path, tiny_checkpoint: Checkpoints, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One sentence never holds the numbers of two models."""
+    model = ["--model", str(tiny_checkpoint()), "--precision", "32", "--gpus", "0"]
+    assert report(RESULT, "-o", tmp_path / "r.html", *model, "--limit", "2") == 0
+    err = capsys.readouterr().err
+    assert "than the model that made the result" in err and "give that model with --model" in err
+    pronouns = [p for s in data_of(tmp_path / "r.html")["segments"] for o in s[4] for p in o[3]]
+    assert pronouns and all(len(p) == 2 for p in pronouns)
+
+
+def test_the_model_of_a_result_that_is_not_found_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = json.loads(RESULT.read_text(encoding="utf-8"))
+    made["signature"] = made["signature"].replace("model:default", "model:of-somebody")
+    (tmp_path / "r.json").write_text(json.dumps(made), encoding="utf-8")
+    assert report(tmp_path / "r.json", "-o", tmp_path / "r.html", "--limit", "2") == 0
+    assert "of-somebody, the model that made the result, is not found by this name" in capsys.readouterr().err
+    assert report(tmp_path / "r.json", "-o", tmp_path / "r.html", "--model", "of-nobody") == 1
+
+
+def test_an_unbounded_head_has_no_alternatives(
+    tmp_path: Path, sample: Path, tiny_checkpoint: Checkpoints, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for head in ("paper", "average"):
         model = ["--model", str(tiny_checkpoint(head=head)), "--precision", "32", "--gpus", "0"]
-        assert report(RESULT, "-o", tmp_path / "r.html", *model, "--limit", "2") == 0
-        err = capsys.readouterr().err
-        assert "from a different model" in err and "alternative pronouns are not shown" in err
+        result = tmp_path / f"{head}.json"
+        files = ["-t", str(sample / "system-b.txt"), "-r", str(sample / "ref.txt")]
+        assert main(["score", *files, *model, "--to_json", str(result), "--quiet", "--only_system"]) == 0
+        assert report(result, "-o", tmp_path / "r.html", *model, "--limit", "2") == 0
+        assert "alternative pronouns are not shown" in capsys.readouterr().err
         pronouns = [p for s in data_of(tmp_path / "r.html")["segments"] for o in s[4] for p in o[3]]
         assert all(p[3] is None and (p[2] == 0) == (head == "average") for p in pronouns)

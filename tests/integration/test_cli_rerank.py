@@ -120,6 +120,51 @@ def test_lists_of_different_lengths(run: Run, tmp_path: Path) -> None:
     assert "the first candidate of 2 lines has no pronoun" in err
 
 
+def test_lists_of_candidates_in_the_formats_of_others(
+    run: Run, candidates: list[tuple[str, ...]], sample: Path, tmp_path: Path
+) -> None:
+    """Lists in JSON Lines, and ids that candidates share, give what n-best lists of plain lines give."""
+    source, docs = read(sample / "src.de.txt"), read(sample / "docids.txt")
+    plain = write(tmp_path / "plain.txt", [text for texts in candidates for text in texts])
+    given = ("-s", sample / "src.de.txt", "--docids", sample / "docids.txt", "--to_json", tmp_path / "o.json")
+    wanted, err = run("--nbest", plain, "--size", 3, *given, "--to_pairs", tmp_path / "a.jsonl")
+    rows = list(zip(source, docs, candidates, strict=True))
+    objects = [json.dumps({"src": src, "doc": doc, "candidates": texts}) for src, doc, texts in rows]
+    flat = [[src, doc, str(at), text] for at, (src, doc, texts) in enumerate(rows) for text in texts]
+    table = ["src\tdoc\tseg_id\tid\tmt", *("\t".join([*row[:3], str(n), row[3]]) for n, row in enumerate(flat))]
+    by_id = [json.dumps(dict(zip(("source", "doc_id", "segment_id", "hypothesis"), row, strict=True))) for row in flat]
+    signed = err.splitlines()[-1]
+    for name, lines in (("n.jsonl", objects), ("n.tsv", table), ("m.jsonl", by_id)):
+        file = write(tmp_path / name, lines)
+        found, err = run("--nbest", file, "--to_json", tmp_path / "o.json", "--to_pairs", tmp_path / "b.jsonl")
+        assert found == wanted and err.splitlines()[-1] == signed, name
+        assert read(tmp_path / "b.jsonl") == read(tmp_path / "a.jsonl") and "prompt" in read(tmp_path / "b.jsonl")[0]
+        content = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
+        places = [one["place"] for one in content["segments"][1]["candidates"]]
+        expected = [f"row {n}" for n in (4, 5, 6)] if name == "n.tsv" else [f"object {n}" for n in (4, 5, 6)]
+        assert places == ([f"object 2, candidate {n}" for n in (1, 2, 3)] if name == "n.jsonl" else expected)
+    file = write(tmp_path / "sized.jsonl", [json.dumps({"mt": text}) for text in read(plain)])
+    assert run("--nbest", file, "--size", 3, *given)[0] == wanted
+
+
+def test_a_candidate_that_is_a_refusal_is_not_chosen_and_told(run: Run, tmp_path: Path) -> None:
+    refusal = "I'm sorry, but I cannot help with that request."
+    a = write(tmp_path / "a.txt", ["She left.", refusal, "He slept.", refusal])
+    b = write(tmp_path / "b.txt", [refusal, "They stayed.", "He slept.", refusal])
+    found, err = run("--candidates", a, b, "--to_json", tmp_path / "o.json", "--to_pairs", tmp_path / "p.jsonl")
+    assert found == ["She left.", "They stayed.", "He slept.", refusal]
+    assert "4 candidates look like what a language model says instead of a translation, and are not chosen" in err
+    assert "(the first is of line 1)" in err
+    assert "of 1 lines no candidate looks like a translation (the first is line 4)" in err
+    segments = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))["segments"]
+    said = [[one.get("no_translation", "") for one in each["candidates"]] for each in segments]
+    assert said == [[None, "refusal"], ["refusal", None], ["", ""], ["refusal", "refusal"]]
+    assert [each["chosen"] for each in segments] == [0, 1, 0, 0]
+    assert read(tmp_path / "p.jsonl") == []
+    found, err = run("--candidates", a, b, "--mbr")
+    assert found[:2] == ["She left.", "They stayed."] and "4 candidates look like" in err
+
+
 def test_a_given_score_is_weighed(
     run: Run, systems: list[Path], candidates: list[tuple[str, ...]], sample: Path, tmp_path: Path
 ) -> None:
@@ -190,6 +235,11 @@ def place(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
     write(folder / "short", ["One line."])
     write(folder / "n37", list(range(37)))
     write(folder / "moses", ["0 ||| A.", "0 ||| B."])
+    write(folder / "several.jsonl", ['{"src": "A.", "candidates": []}'])
+    write(folder / "apart.csv", ["id,mt", "1,A.", "2,B.", "1,C."])
+    write(folder / "other.csv", ["id,src,mt", "1,X.,A.", "1,Y.,B."])
+    write(folder / "single.csv", ["id,mt", "1,A.", "2,B."])
+    write(folder / "none.csv", ["src,mt", "X.,A.", "X.,B."])
     (folder / "empty").write_bytes(b"")
     (folder / "folder").mkdir()
     return folder
@@ -202,8 +252,18 @@ BAD = [
     (["--candidates", "system-a.txt", "short"], "system-a.txt has 37, short has 1"),
     (["--candidates", "empty", "empty"], "empty: is empty"),
     (["--nbest", "system-a.txt"], 'system-a.txt:1: expected "number ||| text", or --size N for N lines each, got'),
-    ([*TWO, "-r", "short"], "short: expected 37 lines, one for each line or candidate, got 1"),
-    ([*TWO, "--docids", "short"], "short: expected 37 lines"),
+    ([*TWO, "-r", "short"], "short has 1; where sentences were merged or split, --resegment aligns them"),
+    ([*TWO, "--docids", "short"], "system-b.txt has 37, short has 1"),
+    (
+        ["--nbest", "n37", "--size", "37", "-r", "moses"],
+        "moses: expected 1 lines, one for each line or candidate, got 2",
+    ),
+    (["--nbest", "several.jsonl"], 'several.jsonl:1: "candidates" is empty'),
+    (["--nbest", "apart.csv"], "apart.csv:4: the candidates of '1' do not stand together: sort them by their line"),
+    (["--nbest", "other.csv"], "other.csv:3: row 2 has another source than row 1"),
+    (["--nbest", "single.csv"], "single.csv: has only one candidate of each line, by its ids: give --size N"),
+    (["--nbest", "none.csv"], "none.csv:2: nothing tells of which line a candidate is: give a list `candidates`"),
+    (["--nbest", "none.csv", "--size", "3"], "none.csv: expected 3 candidates for each line, got 2 lines in all"),
     ([*TWO, "--scores", "n37", "short", "--weight", "0.5"], "short: expected 37 lines"),
     (["--nbest", "moses", "--scores", "n37", "--weight", "0.5"], "n37: expected 2 lines"),
     ([*TWO, "-o", "system-a.txt"], "system-a.txt: would be overwritten"),

@@ -7,7 +7,6 @@ import io
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -113,15 +112,20 @@ def test_one_line_of_notes_and_warnings(run: Run, sample: Path, tiny_checkpoint:
         told = [line for line in run(*files, *flags)[1].splitlines() if line.startswith("pronmetric: ")]
         return [line for line in told if "context cut" not in line]
 
-    unread, untrained, signature = notes("--docids", sample / "docids.txt")
+    unread, untrained, said, signature = notes("--docids", sample / "docids.txt")
     assert signature.startswith("pronmetric: signature: ")
     assert unread.startswith("pronmetric: -s: reports show the source; it does not affect scores")
     caveat = "its config.yaml records no training: the scores may be those of random weights"
     assert untrained == f"pronmetric: checkpoint {tiny_checkpoint().name}: {caveat}"
+    assert (
+        f"{sample / 'system-a.txt'}: " in said and " pronoun errors per 100 pronouns (" in said and "; score " in said
+    )
+    assert re.search(r"\(95 % [0-9.]+ to [0-9.]+\) of \d+ pronouns\.$", said)  # the interval and the number
     assert [line.split(":")[1] for line in notes()] == [
         " no document ids",
         " -s",
         untrained.split(":")[1],
+        f" {sample / 'system-a.txt'}",
         " signature",
     ]
 
@@ -136,7 +140,7 @@ def test_no_pronoun_at_all(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("Yes.\nNo.\n")
     out, err = run("-t", tmp_path / "a", "--verbose")
     assert out.splitlines()[-1] == f"{tmp_path / 'a'}\tscore: null"
-    assert "0 pronouns, in 0 of 2 segments" in err
+    assert "no pronouns, so there is nothing to score" in err and "pronouns in 0 of 2 segments" in err
 
 
 def test_json_holds_everything(run: Run, sample: Path, tmp_path: Path, metric: PronounMetric) -> None:
@@ -270,13 +274,13 @@ def test_records_from_stdin(run: Run, sample: Path, metric: PronounMetric, monke
 
 
 def test_records_through_a_pipe(
-    tiny_checkpoint: Checkpoints, tmp_path: Path, sample: Path, metric: PronounMetric
+    tiny_checkpoint: Checkpoints, tmp_path: Path, sample: Path, metric: PronounMetric, programs: dict[str, str]
 ) -> None:
     records = [{"id": i, "text": text} for i, text in enumerate(read(sample / "ref.txt"))]
     jsonl(tmp_path / "in.jsonl", records)
-    verb = f"{sys.executable} -m pronmetric.cli.main score --quiet --model {tiny_checkpoint()} --precision 32 --gpus 0"
+    verb = f"pronmetric score --quiet --model {tiny_checkpoint()} --precision 32 --gpus 0"
     command = ["bash", "-c", f"{verb} --jsonl <(cat in.jsonl)"]
-    result = subprocess.run(command, capture_output=True, cwd=tmp_path, text=True, check=True)
+    result = subprocess.run(command, capture_output=True, cwd=tmp_path, env=programs, text=True, check=True)
     same_scores(result.stdout, metric.predict(records).scores)
     assert result.stderr == ""
 
@@ -287,11 +291,11 @@ def same_scores(out: str, scores: list[float | None]) -> None:
     assert [r["score"] for r in found] == [None if s is None else pytest.approx(s, abs=1e-5) for s in scores]
 
 
-def test_a_reader_that_goes_away_is_no_fault(tiny_checkpoint: Checkpoints, sample: Path) -> None:
-    command = (
-        f"{sys.executable} -m pronmetric.cli.main score -t system-a.txt --model {tiny_checkpoint()} --quiet | head -1"
-    )
-    result = subprocess.run(["bash", "-c", command], capture_output=True, cwd=sample, text=True, check=True)
+def test_a_reader_that_goes_away_is_no_fault(
+    tiny_checkpoint: Checkpoints, sample: Path, programs: dict[str, str]
+) -> None:
+    command = ["bash", "-c", f"pronmetric score -t system-a.txt --model {tiny_checkpoint()} --quiet | head -1"]
+    result = subprocess.run(command, capture_output=True, cwd=sample, env=programs, text=True, check=True)
     assert result.stdout.startswith("system-a.txt\tSegment 0") and result.stderr == ""
 
 
@@ -325,9 +329,7 @@ def test_records_leave_stdout_to_a_file(run: Run, tmp_path: Path) -> None:
     assert "records.jsonl\tscore: " in err
 
 
-def test_stdin_to_stdout(tiny_checkpoint: Checkpoints) -> None:
-    command = [sys.executable, "-m", "pronmetric", "score", "-t", "-", "--to_json", "-", "--gpus", "0", "--quiet"]
-    done = subprocess.run(
-        [*command, "--model", tiny_checkpoint()], input=b"She left.\n", capture_output=True, check=True
-    )
+def test_stdin_to_stdout(tiny_checkpoint: Checkpoints, programs: dict[str, str]) -> None:
+    line = f"pronmetric score -t - --to_json - --gpus 0 --quiet --model {tiny_checkpoint()}"
+    done = subprocess.run(["bash", "-c", line], input=b"She left.\n", env=programs, capture_output=True, check=True)
     assert json.loads(done.stdout)["segments"][0]["text"] == "She left."

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from pronmetric.cli.main import main
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.corrupt import replace
+from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.pronouns.slots import replaces, same_slot
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.signature import Signature
@@ -48,9 +50,55 @@ def run(tiny_checkpoint: Checkpoints, capsys: pytest.CaptureFixture[str]) -> Run
     return call
 
 
+def test_lines_that_are_no_translation_are_noted(run: Run, tmp_path: Path) -> None:
+    refusal = "I'm sorry, but I cannot help with that request."
+    (tmp_path / "a.txt").write_text(f"She left.\n{refusal}\nHe slept.\n", encoding="utf-8")
+    found, err = run("-t", tmp_path / "a.txt")
+    assert [each.get("no_translation") for each in found] == [None, "refusal", None]
+    assert "pronmetric: 1 of 3 lines look like what a language model says instead of a translation" in err
+    assert "(the first is line 2)" in err
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "x", "text": refusal}) + "\n", encoding="utf-8")
+    assert "1 of 1 records look like what a language model says" in run("--jsonl", tmp_path / "a.jsonl")[1]
+    assert "look like what" not in run("--jsonl", tmp_path / "a.jsonl", "--quiet")[1]
+
+
+def test_forms_that_the_checkpoint_does_not_know_are_noted(
+    tiny_checkpoint: Checkpoints, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As in a table to which a form was added after training; in Python it is a warning."""
+    folder = shutil.copytree(tiny_checkpoint(), tmp_path / "older")
+    config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    config["pronouns"] = [form for form in config["pronouns"] if form != "itself"]
+    (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+    (tmp_path / "a.txt").write_text("It saw itself.\n", encoding="utf-8")
+    said = "checkpoint older does not know itself of the table of pronouns, and does not score them: see docs/target-"
+    for verb in ("suggest", "score"):
+        assert main([verb, "-t", str(tmp_path / "a.txt"), "--model", str(folder), "--gpus", "0"]) == 0
+        assert said in capsys.readouterr().err
+    older = PronounMetric.from_pretrained(folder, gpus=0)
+    records = [{"text": "It saw itself."}]
+    calls: dict[str, Callable[[], object]] = {
+        "predict": lambda: older.predict(records),
+        "compare": lambda: older.compare(records, records),
+        "score_files": lambda: older.score_files(tmp_path / "a.txt"),
+        "compare_files": lambda: older.compare_files(tmp_path / "a.txt", tmp_path / "a.txt"),
+        "corpus_score": lambda: older.corpus_score(["It saw itself."]),
+    }
+    for name, call in calls.items():
+        with pytest.warns(UserWarning, match="does not know itself of the table") as warned:
+            call()
+        assert [one.filename for one in warned] == [__file__] * len(warned), name
+
+
 @pytest.fixture(scope="module")
 def metric(tiny_checkpoint: Checkpoints) -> PronounMetric:
     return PronounMetric.from_pretrained(tiny_checkpoint(), precision="32", gpus=0)
+
+
+PERSONS = {
+    entry.form: {other.person if other.person in "12" else "3" for other in ENGLISH.entries if other.form == entry.form}
+    for entry in ENGLISH.entries
+}
 
 
 def expected(metric: PronounMetric, record: dict[str, Any], *, below: float, top: int) -> list[dict[str, Any]]:
@@ -69,8 +117,10 @@ def expected(metric: PronounMetric, record: dict[str, Any], *, below: float, top
             here = next((other for other in others if other.start == p.start), None)
             if here is not None and here.score > p.score:
                 fits = replaces(split, index, form)
-                better.append({"form": form, "text": here.text, "probability": here.score, "agrees": fits})
-        better.sort(key=lambda other: (not other["agrees"], -float(other["probability"])))  # type: ignore[arg-type]
+                same = not PERSONS[form].isdisjoint(PERSONS[p.text.lower()])
+                entry = {"form": form, "text": here.text, "probability": here.score, "agrees": fits}
+                better.append({**entry, "same_person": same})
+        better.sort(key=lambda other: (not other["agrees"], not other["same_person"], -float(other["probability"])))
         listed.append({"text": p.text, "start": p.start, "end": p.end, "probability": p.score, "better": better[:top]})
     return listed
 

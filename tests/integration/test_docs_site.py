@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 from tests.tools.browser import Browser, until
 
@@ -48,6 +49,15 @@ def test_each_fence_of_a_page_has_one_word(hooks: ModuleType) -> None:
         assert built.count("```") == re.sub("<!-- help: .*", "", page).count("```")
     assert marked > 20
     assert hooks.on_page_markdown("```bash needs-wmt\nx\n```\n") == "```bash\nx\n```\n"
+
+
+def test_the_navigation_has_six_entries_and_every_page() -> None:
+    nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    assert len(nav) == 6
+    listed = [page for entry in nav for pages in entry.values() for page in pages]
+    docs = ROOT / "docs"
+    assert sorted(listed) == sorted(path.relative_to(docs).as_posix() for path in docs.rglob("*.md"))
+    assert "![" in (docs / "index.md").read_text(encoding="utf-8")
 
 
 def test_a_page_with_an_open_fence_is_refused(hooks: ModuleType) -> None:

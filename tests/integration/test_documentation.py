@@ -8,8 +8,10 @@ after the other in one folder.
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -84,14 +86,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return folder
 
 
-def run(block: Block, folder: Path) -> str:
+def run(block: Block, folder: Path, programs: dict[str, str]) -> str:
     """What the block prints; it must succeed."""
-    if block.language == "bash":
-        command = ["bash", "-euo", "pipefail", "-c", block.text]
-    else:
-        command = [sys.executable, "-c", block.text]
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    result = subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True)
+    text = block.text if block.language == "bash" else shlex.join(["python", "-c", block.text])
+    command = ["bash", "-euo", "pipefail", "-c", text]
+    result = subprocess.run(command, cwd=folder, env=programs, capture_output=True, text=True)
     if result.returncode and "pronmetric bulk" in block.text:
         late(result.stderr, result.returncode)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -99,13 +98,15 @@ def run(block: Block, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("page", dict.fromkeys(page for page, _ in RUN))
-def test_the_blocks_of_a_page_run_with_its_output(page: str, folders: Callable[[str], Path]) -> None:
+def test_the_blocks_of_a_page_run_with_its_output(
+    page: str, folders: Callable[[str], Path], programs: dict[str, str]
+) -> None:
     for block in PAGES[page]:
         if block.marks & MARKS:
             continue
         if ONNX in block.marks:
             pytest.importorskip("onnxruntime")
-        check_output(page, block, try_twice(partial(run, block, folders(page))))
+        check_output(page, block, try_twice(partial(run, block, folders(page), programs)))
 
 
 def check_output(page: str, block: Block, output: str) -> None:
@@ -115,16 +116,15 @@ def check_output(page: str, block: Block, output: str) -> None:
             assert any(same(line, other) for other in printed), f"{page}:{block.line} promises {line!r}\n{output}"
 
 
-def test_the_blocks_of_evaluate_run_with_their_output(
-    folders: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_blocks_of_evaluate_run_with_their_output(folders: Callable[[str], Path], tmp_path: Path) -> None:
     if find_spec("evaluate") is None:
         pytest.skip("evaluate is not installed")
-    monkeypatch.setenv("HF_HOME", str(tmp_path))  # it copies modules there
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    apart = {**os.environ, "PATH": path, "HF_HOME": str(tmp_path)}  # it copies modules there
     found = [(page, block) for page, own in PAGES.items() for block in own if EVALUATE in block.marks]
     assert found
     for page, block in found:
-        check_output(page, block, run(block, folders(page)))
+        check_output(page, block, run(block, folders(page), apart))
 
 
 def test_every_mark_is_known() -> None:
@@ -139,7 +139,38 @@ def test_the_setup_comes_first() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
+
+
+def test_the_first_sentence_of_the_readme_is_of_the_sample(folders: Callable[[str], Path]) -> None:
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    told = re.search(
+        r"system-a: (\S+) pronoun errors per 100 pronouns \((\S+) w\w+, (\S+) m\w+, (\S+) s\w+; 95 % (\S+) to (\S+)\)",
+        readme,
+    )
+    assert told is not None and told.start() < 100
+    result = folders("README.md") / "examples" / "sample" / "result.json"
+    if not result.exists():
+        run(next(block for block in PAGES["README.md"] if result.name in block.text), folders("README.md"))
+    system = json.loads(result.read_text(encoding="utf-8"))["systems"][0]
+    errors = system["errors_per_100_pronouns"]
+    kinds = [system[f"expected_{kind}_per_100_pronouns"]["value"] for kind in ("wrong", "missing", "surplus")]
+    numbers = [errors["value"], *kinds, *errors["interval"]]
+    assert [f"{number:.1f}" for number in numbers] == list(told.groups())
+
+
+def test_the_readme_has_no_hash_and_no_date() -> None:
+    """Its figures are of today's weights; hashes, dates and older weights stand in the cards and the history."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert not re.findall(r"`[0-9a-f]{8}`|\b20\d\d-\d\d|[†‡]", text)
+
+
+def test_each_term_of_the_glossary_is_linked() -> None:
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    links = {term for page in pages for term in re.findall(r"glossary\.md#([\w-]+)", page.read_text(encoding="utf-8"))}
+    terms = re.findall(r"^## (.+)$", (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(terms) > 10
+    assert links == {re.sub(r"[^\w]+", "-", term.lower()).strip("-") for term in terms}
 
 
 def test_every_verb_has_a_page_with_its_help() -> None:

@@ -110,6 +110,6 @@ def test_board(run_tiny: Run, folder: Path, tmp_path: Path) -> None:
 
 
 def test_prepare(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    argv = ["prepare", f"data.wmt={folder}", "data.english=null", f"out={tmp_path / 'out'}", "passages.outputs=0"]
+    argv = ["prepare", f"data.wmt={folder}", "data.english=null", f"out={tmp_path / 'out'}"]
     assert main(argv) == 0, capsys.readouterr().err
     assert "wmt32.de-en" in capsys.readouterr().out

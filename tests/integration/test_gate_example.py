@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,23 +31,18 @@ def place(sample: Path, tmp_path: Path, tiny_checkpoint: Callable[..., Path]) ->
 
 
 @pytest.fixture
-def run(place: Path) -> Git:
-    """Runs a command in the repository, where `pronmetric` is that of these tests, and git knows no other settings."""
-    programs = place / ".git" / "programs"
-    path = os.pathsep.join([str(programs), os.environ["PATH"]])
+def run(place: Path, programs: dict[str, str]) -> Git:
+    """Runs a command in the repository, where git knows no other settings."""
     who = {f"GIT_{role}_{key}": "a@example.org" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
     empty = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GITHUB_BASE_REF": "main"}
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    inherited = {name: value for name, value in programs.items() if not name.startswith("GIT_")}
 
     def call(*command: str) -> subprocess.CompletedProcess[str]:
-        environment = {**inherited, **who, **empty, "PATH": path}
+        environment = {**inherited, **who, **empty}
         return subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True)
 
     assert call("git", "init", "-q").returncode == 0
     assert call("git", "symbolic-ref", "HEAD", "refs/heads/main").returncode == 0
-    programs.mkdir()
-    (programs / "pronmetric").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pronmetric "$@"\n', encoding="utf-8")
-    (programs / "pronmetric").chmod(0o755)
     return call
 
 

@@ -62,8 +62,9 @@ def test_the_page_with_output_is_of_the_present_notebook(path: Path) -> None:
 def test_each_notebook_has_a_page_and_a_link() -> None:
     assert [path.stem for path in sorted(PAGES.glob("*.md"))] == [path.stem for path in NOTEBOOKS]
     index = (PAGES.parents[1] / "notebooks" / "README.md").read_text(encoding="utf-8")
-    readme = (PAGES.parents[1] / "README.md").read_text(encoding="utf-8")
-    assert all(f"docs/notebooks/{path.stem}.md" in text for path in NOTEBOOKS for text in (index, readme))
+    site = (PAGES.parent / "index.md").read_text(encoding="utf-8")
+    assert all(f"docs/notebooks/{path.stem}.md" in index for path in NOTEBOOKS)
+    assert all(f"(notebooks/{path.stem}.md)" in site for path in NOTEBOOKS)
 
 
 def test_each_kind_of_output_is_rendered() -> None:

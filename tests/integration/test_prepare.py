@@ -17,7 +17,7 @@ import pytest
 from data_prep.products import passages
 from data_prep.splits import Copies
 from data_prep.stages import Stages
-from pronmetric.alignment.aligner import TokenPair
+from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.cli import main as command
 from pronmetric.cli import prepare as verb
 from pronmetric.data import arrow
@@ -51,7 +51,6 @@ def prepare(corpus: Path) -> Callable[..., int]:
                 f"data.wmt={wmt or corpus / 'wmt'}",
                 f"data.english={corpus / 'english'}",
                 f"out={out}",
-                "passages.outputs=2",
                 "fidelity.passages=30",
                 *overrides,
             ]
@@ -80,9 +79,7 @@ def test_it_is_read_by_datasets_and_split_by_test_set(prepared: Path) -> None:
     assert {*found["passages_train"]["source"], *found["passages_development"]["source"]} == {
         "home",
         "wmt",
-        "wmt-system",
     }
-    assert "wmt-system" not in found["passages_development"]["source"]
 
 
 def test_pairs_in_which_only_the_context_decides_are_counted(prepared: Path) -> None:
@@ -246,18 +243,15 @@ def test_a_fault_is_one_line_and_nothing_is_written(
     assert not list(tmp_path.iterdir())
 
 
-def test_another_back_end_takes_the_aligners_place(corpus: Path, tmp_path: Path) -> None:
-    class Nothing:
-        """Links no word at all."""
-
-        def align_all(self, pairs: Iterable[TokenPair]) -> Iterator[Alignment]:
-            return (Alignment(()) for _ in pairs)
-
+def test_the_aligner_learns_from_as_many_lines_as_asked_for(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[int] = []
+    monkeypatch.setattr(AgreementAligner, "train", lambda self, sample: seen.append(len(list(sample))))
+    monkeypatch.setattr(AgreementAligner, "save", lambda self, path: None)
+    monkeypatch.setattr(AgreementAligner, "align_all", lambda self, pairs: (Alignment(()) for _ in pairs))
     overrides = [f"data.wmt={corpus / 'wmt'}", f"out={tmp_path / 'out'}", "align.lines=7"]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(verb, "_backend", lambda name: lambda sample: seen.append(len(sample)) or Nothing())
-        assert command.main(["prepare", *overrides]) == 1, "without links no pronoun has a counterpart"
+    assert command.main(["prepare", *overrides]) == 1, "without links no pronoun has a counterpart"
     assert seen == [7]
 
 

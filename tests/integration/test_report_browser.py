@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -122,7 +123,7 @@ def test_a_cell_of_the_matrix_shows_its_segments(browser: Browser, sample_page: 
         ".find((b) => /^they for she,/.test(b.getAttribute('aria-label'))); b.click(); return b.textContent; })()"
     )
     shown = browser.run(SHOWN)
-    assert 0 < len(shown) <= int(label) and 1 in shown
+    assert 0 < len(shown) <= int(label) and 2 in shown
     assert "“they” for “she” in \u2068system-c.txt\u2069" in browser.run("document.getElementById('clear').textContent")
     assert browser.run("document.querySelectorAll('#matrix .chosen').length") == 1
     browser.run("document.getElementById('clear').click()")
@@ -133,15 +134,36 @@ def test_a_cell_of_the_matrix_shows_its_segments(browser: Browser, sample_page: 
 
 
 def test_the_address_leads_to_a_segment_wherever_it_is(browser: Browser, attention_page: Path) -> None:
-    browser.open(attention_page, fragment="#s97")
-    assert browser.run("document.activeElement.id") == "s97"
-    top = browser.run("document.getElementById('s97').getBoundingClientRect().top")
+    browser.open(attention_page, fragment="#l97")
+    assert browser.run("document.activeElement.id") == "l97"
+    top = browser.run("document.getElementById('l97').getBoundingClientRect().top")
     assert 0 <= top < 200
-    browser.run("document.getElementById('search').value = 'nowhere'; choose(); location.hash = '#s5'")
-    until(lambda: browser.run("document.activeElement.id") == "s5")
+    browser.run("document.getElementById('search').value = 'nowhere'; choose(); location.hash = '#l5'")
+    until(lambda: browser.run("document.activeElement.id") == "l5")
     assert browser.run("document.getElementById('search').value") == ""
-    browser.run("location.hash = '#s4000'")
-    until(lambda: "Segment 4000 is not listed" in browser.run(FOUND))
+    browser.run("location.hash = '#l4000'")
+    until(lambda: "Line 4000 is not listed" in browser.run(FOUND))
+
+
+def test_where_a_text_stands_in_its_file_is_shown_found_and_copied(browser: Browser, tmp_path: Path) -> None:
+    shown, told = made_up(3), [("cue 3, line 12", "cue 3, line 12"), ("row 2, line 3", "row 4, line 5"), (None, None)]
+    segments = [
+        segment._replace(outputs=tuple(o._replace(place=p) for o, p in zip(segment.outputs, places, strict=True)))
+        for segment, places in zip(shown.result.segments, told, strict=True)
+    ]
+    path = tmp_path / "placed.html"
+    content = replace(shown, result=replace(shown.result, segments=tuple(segments)))
+    path.write_text(page(content, title="placed"), encoding="utf-8")
+    opening(browser, path)
+    places = "[...document.querySelectorAll('#s{} .place')].map((p) => p.textContent)"
+    assert [browser.run(places.format(number)) for number in range(3)] == [
+        ["cue 3, line 12"],
+        ["one: row 2, line 3", "two: row 4, line 5"],
+        [],
+    ]
+    assert browser.run("plain(data.segments.find((s) => s[NUMBER] === 0))").splitlines()[1] == "cue 3, line 12"
+    browser.run("{ const box = $('search'); box.value = 'line 12'; box.dispatchEvent(new Event('input')); }")
+    until(lambda: browser.run(SHOWN) == [0])
 
 
 def test_more_segments_come_when_the_end_is_reached(browser: Browser, attention_page: Path) -> None:
@@ -151,29 +173,29 @@ def test_more_segments_come_when_the_end_is_reached(browser: Browser, attention_
     until(lambda: len(browser.run(SHOWN)) > before)
     for _ in range(10):
         browser.run("document.getElementById('more').click()")
-    assert sorted(browser.run(SHOWN)) == list(range(120))
+    assert sorted(browser.run(SHOWN)) == list(range(1, 121))
 
 
 def test_keys_walk_segments_and_pronouns_and_show_attention(browser: Browser, attention_page: Path) -> None:
     browser.open(attention_page)
     first, second = browser.run(SHOWN)[:2]
     browser.press("j")
-    assert browser.run("document.activeElement.id") == f"s{first}"
+    assert browser.run("document.activeElement.id") == f"l{first}"
     browser.press("j")
-    assert browser.run("document.activeElement.id") == f"s{second}"
+    assert browser.run("document.activeElement.id") == f"l{second}"
     browser.press("k")
     browser.press("ArrowRight")
     browser.press("ArrowRight")
     assert browser.run("document.activeElement.classList[0]") == "p"
-    pressed = f"[...document.querySelectorAll('#s{first} .p')].map((p) => p.getAttribute('aria-pressed'))"
+    pressed = f"[...document.querySelectorAll('#l{first} .p')].map((p) => p.getAttribute('aria-pressed'))"
     assert browser.run(pressed).count("true") == 1 and browser.run(pressed)[1] == "false"
     browser.press("Enter")
     assert browser.run(pressed)[1] == "true" and browser.run(pressed).count("true") == 1
     assert browser.run("document.activeElement.dataset.key").endswith(" 0 1")  # the focus stays
-    heat = f"document.querySelectorAll('#s{first} .context .w').length"
+    heat = f"document.querySelectorAll('#l{first} .context .w').length"
     assert browser.run(heat) > 20
-    said = browser.run(f"document.querySelector('#s{first} .output .advice').innerText")
-    assert "attends to: " in said and "the model prefers “it” 0.81, “they” 0.51, “this” 0.21" in said
+    said = browser.run(f"document.querySelector('#l{first} .output .advice').innerText")
+    assert "attends to: " in said and "more probable: “it” 0.81, “they” 0.51, “this” 0.21" in said
     browser.press("Enter")
     assert browser.run(heat) == 0
 
@@ -191,7 +213,7 @@ def test_the_source_word_of_the_chosen_pronoun_is_marked(browser: Browser, tmp_p
     result, path = tmp_path / "scores.json", tmp_path / "page.html"
     result.write_text(json.dumps(content), encoding="utf-8")
     assert main(["report", str(result), "-o", str(path), "--no-model", "--quiet"]) == 0
-    place = f"#s{segment['segment']}"
+    place = f"#l{segment['segment'] + 1}"
     browser.open(path, fragment=place)
     source = f"document.querySelector('{place} .source bdi')"
     assert browser.run(f"{source}.innerHTML") == segment["source"]
@@ -254,7 +276,9 @@ def test_a_phone_scrolls_down_only(browser: Browser, sample_page: Path, attentio
         for path in (sample_page, attention_page):
             browser.open(path)
             assert browser.run("document.documentElement.scrollWidth") <= 360
-            assert browser.run("Math.min(...[...document.querySelectorAll('.p')].map((p) => p.offsetHeight))") >= 24
+            assert (
+                browser.run("Math.min(...[...document.querySelectorAll('button.p')].map((p) => p.offsetHeight))") >= 24
+            )
     finally:
         browser.size(1000, 900)
 
@@ -277,7 +301,7 @@ def test_long_names_do_not_widen_a_phone(browser: Browser, tmp_path: Path, width
     browser.size(width, 740, phone=True)
     try:
         browser.open(path)
-        browser.run("document.querySelector('details').open = true")
+        browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         assert browser.run("document.documentElement.scrollWidth") <= width and browser.run(WIDER) == []
         cut = browser.run(CUT)
         assert "matrix" in cut and until(lambda: browser.run(HINTS) == cut)
@@ -396,9 +420,9 @@ def test_a_segment_is_copied_as_text_and_as_a_link(browser: Browser, sample_page
     browser.run("document.querySelectorAll('article .tool').forEach((button) => button.click())")
     link, text, *_ = browser.run("window.copied")
     number = browser.run(SHOWN)[0]
-    assert link.endswith(f"sample.html#s{number}")
+    assert link.endswith(f"sample.html#l{number}")
     lines = text.splitlines()
-    assert lines[0].startswith(f"segment {number} (") and any(line.startswith("reference: ") for line in lines)
+    assert lines[0].startswith(f"line {number} (") and any(line.startswith("reference: ") for line in lines)
     assert re.search(r"^system-c.txt \(\d\.\d\d\): .* \[\d\.\d\d\]", text, re.MULTILINE)
 
 

@@ -87,6 +87,7 @@ def test_the_verdicts_of_the_page_are_those_of_the_comparison(tmp_path: Path, by
 @pytest.mark.usefixtures("no_faults")
 def test_badges_and_filters_count_as_the_table_of_pairs(browser: Browser, tmp_path: Path) -> None:
     browser.open(page_of(compare(tmp_path, "preference", systems=2)))
+    browser.run("document.getElementById('systems').open = true")
     cells = browser.run("[...document.querySelectorAll('#systems table')].at(-1).querySelector('tbody tr').innerText")
     wins, _, losses = map(int, cells.split()[-3:])
     for value, name, number in (("0", "system-0", wins), ("1", "system-1", losses)):
@@ -104,7 +105,7 @@ def test_badges_and_filters_count_as_the_table_of_pairs(browser: Browser, tmp_pa
 def test_doubtful_pronouns_are_marked_also_without_colour(browser: Browser, tmp_path: Path) -> None:
     browser.open(page_of(compare(tmp_path, "score", systems=2)))
     found = browser.run(
-        "[...document.querySelectorAll('.p')].map((p) => [Number(p.querySelector('small').textContent), "
+        "[...document.querySelectorAll('button.p')].map((p) => [Number(p.querySelector('small').textContent), "
         "getComputedStyle(p).borderTopStyle, p.title.includes('doubtful')])"
     )
     assert {low for _, _, low in found} == {True, False}

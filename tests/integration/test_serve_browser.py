@@ -16,6 +16,7 @@ from tests.tools.served import ask, connect, serving
 pytestmark = pytest.mark.browser
 
 SUMMARY = "document.getElementById('summary').textContent"
+FIGURES = "document.getElementById('figures').textContent"
 WARNING = "document.getElementById('warning').textContent"
 PRONOUNS = "[...document.querySelectorAll('article .p')].map((b) => b.firstChild.textContent)"
 FIELD = "document.getElementById({!r}).value"
@@ -55,12 +56,13 @@ def settled(browser: Browser) -> str:
 def test_an_example_shows_pronouns_verdict_and_attention(browser: Browser, opened: str) -> None:
     browser.run("document.querySelector('#examples button').click()")
     summary = settled(browser)
-    assert summary.startswith(("The first", "The second", "A tie")) and "4 pronouns" in summary
+    assert "4 pronouns" in browser.run(FIGURES)
     assert browser.run(PRONOUNS) == ["It", "she", "It", "it"]
     record = {"id": 0, "context": ["The library has stood on the hill since 1874."]}
     texts = {"a": "It is old, and she needs a new roof.", "b": "It is old, and it needs a new roof."}
     with closing(connect(opened)) as connection:
         expected = ask(connection, "/compare", {side: [{**record, "text": text}] for side, text in texts.items()})
+    assert summary == expected["verdict"] and summary.startswith("The ") and "pronouns" in summary
     probabilities = [p["probability"] for o in expected["segments"][0]["outputs"] for p in o["pronouns"]]
     shown = browser.run("[...document.querySelectorAll('article .p small')].map((e) => Number(e.textContent))")
     assert shown == pytest.approx(probabilities, abs=0.0051)
@@ -70,6 +72,48 @@ def test_an_example_shows_pronouns_verdict_and_attention(browser: Browser, opene
     assert browser.run("document.querySelector('.badge').textContent").endswith(
         ("preference", f"({abs(expected['segments'][0]['pairs'][0]['difference']):.2f})")
     )
+
+
+def test_the_first_screen_shows_an_examples_result(browser: Browser, opened: str) -> None:
+    """Before anything is typed, and without filling the boxes; the translation's box is the first."""
+    assert "pronouns" in settled(browser)
+    assert browser.run("document.getElementById('example').offsetParent !== null")
+    assert browser.run("[...document.querySelectorAll('textarea')].map((t) => t.id)") == [
+        *("first", "second", "source", "context")
+    ]
+    assert browser.run(FIELD.format("first")) == "" and browser.run("location.hash") == ""
+    assert browser.run("document.getElementById('summary').getBoundingClientRect().bottom < innerHeight")
+    assert browser.run(PRONOUNS) == ["It", "she", "It", "it"]
+    put(browser, first="She left.")
+    settled(browser)
+    assert browser.run(PRONOUNS) == ["She"]
+    assert browser.run("document.getElementById('example').hidden")
+
+
+def test_what_has_nothing_to_score_says_what_to_do(browser: Browser, opened: str) -> None:
+    settled(browser)
+    browser.run("document.getElementById('check').click()")
+    until(lambda: "write or drop a translation into the first box" in browser.run(WARNING))
+    put(browser, first="The train left.\nShe left.", second="A train left.\nTrains left.")
+    settled(browser)
+    badges = browser.run("[...document.querySelectorAll('.badge')].map((b) => b.textContent)")
+    assert badges == ["no pronouns in either", "not compared: pronouns on one side only"]
+    german = "Er sagte, dass sie ihm ihr Buch gegeben hat, und er liest es ihr vor, wenn sie ihn darum bittet."
+    put(browser, first=german, second="")
+    until(lambda: "Do the texts look like en?" in browser.run(WARNING))
+    assert "pronmetric serve --model multilingual --lang de" in browser.run(WARNING)
+    put(browser, first="Der Zug fuhr.", second="")
+    until(lambda: "start the server with its model" in browser.run(SUMMARY))
+
+
+def test_one_translation_has_a_verdict_in_words(browser: Browser, opened: str) -> None:
+    put(browser, first="She saw him.\nThey left.")
+    said = settled(browser)
+    low = browser.run("[...document.querySelectorAll('article .p.doubtful')].length")
+    assert said.startswith(f"{low} of 3 pronouns" if low else "All 3 pronouns look right.")
+    if low:
+        assert " in line " in said
+    assert browser.run(FIGURES).startswith("The translation: ") and "of 3 pronouns" in browser.run(FIGURES)
 
 
 def test_the_address_holds_the_text(browser: Browser, opened: str) -> None:
@@ -83,7 +127,7 @@ def test_the_address_holds_the_text(browser: Browser, opened: str) -> None:
     browser.run("document.getElementById('clear').click()")
     until(lambda: browser.run("location.hash") == "" and browser.run(SUMMARY) == "")
     put(browser, first="The old boat left. " * 450)
-    until(lambda: browser.run(SUMMARY) == "No pronouns.")
+    until(lambda: browser.run(SUMMARY).startswith("No pronouns, so there is nothing to score"))
     assert browser.run("location.hash") == ""
 
 
@@ -102,7 +146,13 @@ def test_lines_that_do_not_match_are_named(browser: Browser, opened: str) -> Non
     until(lambda: "into the first" in browser.run(WARNING))
     put(browser, first="He left.\nShe stayed.", second="", source="Er ging.")
     until(lambda: "The source has 1 line" in browser.run(WARNING))
-    assert settled(browser).endswith("doubtful.") and browser.run("document.querySelectorAll('.source').length") == 0
+    assert "pronouns" in settled(browser) and browser.run("document.querySelectorAll('.source').length") == 0
+
+
+def test_a_refusal_is_noted_with_its_line(browser: Browser, opened: str) -> None:
+    put(browser, first="She left.\nI'm sorry, but I cannot help with that request.")
+    until(lambda: "Line 2 looks like no translation (refusal)." in browser.run(WARNING))
+    assert settled(browser) and "ource" not in browser.run(WARNING)
 
 
 def test_a_source_that_cannot_be_right_is_noted(browser: Browser, with_reader: Path) -> None:
@@ -110,7 +160,7 @@ def test_a_source_that_cannot_be_right_is_noted(browser: Browser, with_reader: P
         browser.open(served.address)
         for second in ("", "He left."):
             put(browser, first="She left.", second=second, source="She left.")
-            until(lambda: "The source: in 1 of 1 lines the source is the text itself" in browser.run(WARNING))
+            until(lambda: "In 1 of 1 lines the source is the text itself" in browser.run(WARNING))
             assert settled(browser)
             put(browser, first="She left.", second=second, source="Sie ging.")
             until(lambda: browser.run(WARNING) == "")
@@ -144,6 +194,7 @@ def test_the_page_is_used_by_keys(browser: Browser, opened: str) -> None:
         "{ key: 'Enter', ctrlKey: true, bubbles: true }))"
     )
     settled(browser)
+    until(lambda: browser.run("document.activeElement.id") == "results")
     focused = "document.activeElement.firstChild.textContent"
     browser.run("document.querySelector('.p').focus()")
     assert browser.run(focused) == "She"

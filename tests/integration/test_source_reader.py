@@ -181,6 +181,10 @@ def test_missing_pronouns_are_expected_in_each_gap(with_gaps: Path, text: str) -
     assert [gap.start for gap in scored.gaps] == sorted(listed)
     assert all(gap.probability == pytest.approx(listed[gap.start], abs=1e-5) for gap in scored.gaps)
     assert {gap.form for gap in scored.gaps} <= metric.inference.forms
+    (every,) = metric.stream([Text("It was late.", text, Source(SOURCES[0]))], every_gap=True)
+    assert [gap.start for gap in every.gaps] == [word.start for word in words] and every._replace(gaps=()) == (
+        scored._replace(gaps=())
+    )
     wrong = sum(1 - p.score for p in scored.pronouns)
     assert scored.errors == pytest.approx(wrong + scored.missing)
     assert (scored.score is None) == (not spans) and scored.value("errors") == -scored.errors

@@ -115,7 +115,7 @@ def test_each_stage_begins_with_the_weights_before_and_the_last_is_exported(whol
 def test_the_card_has_one_command_and_names_all_stages(whole: Path) -> None:
     for name, left in (("", 3), ("second", 2)):
         text = (whole / name / "checkpoint" / "README.md").read_text(encoding="utf-8")
-        made = text.partition("## How it was made")[2]
+        made = text.partition("## Training")[2]
         (line,) = re.findall(r"^pronmetric train .*", made, re.M)
         assert (
             "stages={first:" in line and " seed=1 " in line and "out=RUN" in line and "checkpoint average" not in made

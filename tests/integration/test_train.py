@@ -7,6 +7,7 @@ import json
 import math
 import os
 import re
+import shlex
 import shutil
 import signal
 import statistics
@@ -89,12 +90,14 @@ LEFT = {
 
 
 @pytest.fixture(scope="module")
-def command(arguments: Arguments, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+def command(
+    arguments: Arguments, tmp_path_factory: pytest.TempPathFactory, programs: dict[str, str]
+) -> tuple[Path, str, str]:
     """A run of twenty steps as a user starts it, with its bar and in the default precision: OUT, stdout, stderr."""
     out = tmp_path_factory.mktemp("command") / "out"
     given = ["trainer.max_steps=20", "trainer.max_epochs=30", "trainer.progress=true", "trainer.precision=bf16"]
-    line = [sys.executable, "-m", "pronmetric.cli.main", *arguments(out, *given)]
-    done = subprocess.run(line, capture_output=True, text=True, cwd=out.parent)
+    line = ["bash", "-c", shlex.join(["pronmetric", *arguments(out, *given)])]
+    done = subprocess.run(line, capture_output=True, text=True, cwd=out.parent, env=programs)
     assert done.returncode == 0, done.stderr
     return out, done.stdout, done.stderr
 

@@ -97,7 +97,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "SGM": (fuzz.SGM, sgm.parse),
     "XML": (fuzz.XML, xml.parse),
     "documents": ("She left.\n\nIt ran.\n", lambda path: list(documents.read_file(path, source=""))),
-    "n-best": ("0 ||| She left.\n0 ||| He left.\n", lambda path: candidates.read_nbest(str(path), None)),
+    "n-best": ("0 ||| She left.\n0 ||| He left.\n", lambda path: candidates.read_nbest(str(path), None, print)),
     "APT": ("[lang]\nsource = en\n", apt_config.Config),
     "confusions": ('{"he": {"she": 2}}', ConfusionTable.load),
     "pronouns": ("# x\nform\tperson\tcase\n", table_language.read),

@@ -229,5 +229,12 @@ def test_wrong_files_are_refused_with_their_line(tmp_path: Path) -> None:
     (tmp_path / "ids").write_text("x\n")
     with pytest.raises(InputError, match="ids"):
         corpus.read_text(str(tmp_path / "a"), str(tmp_path / "c"), str(tmp_path / "ids"))
+    (tmp_path / "a.csv").write_text("src,ref\nEr kam.,He came.\nEr ging.,He left.\n")
+    both = str(tmp_path / "a.csv")
+    rows = corpus.read_text(both, both, None)
+    assert [row[1:] for row in rows] == [("Er kam.", "He came."), ("Er ging.", "He left.")]
+    (tmp_path / "a.po").write_text('msgid "Er kam."\nmsgstr "He came."\n')
+    with pytest.raises(InputError, match=r"a\.po: is PO, whose strings are no running text"):
+        corpus.read_text(str(tmp_path / "a.po"), str(tmp_path / "a.po"), None)
     with pytest.raises(InputError, match="there are rules for de, fr, ja, ru, uk, zh"):
         english.source_pronouns("xx")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from data_prep.splits import DEVELOPMENT, TEST, TRAIN, SplitRule
-from data_prep.survey import SegmentId, Survey, output_documents, reference_documents, survey
+from data_prep.survey import SegmentId, Survey, reference_documents, survey
 from data_prep.wmt import discovery
 
 RULE = SplitRule(development=("wmt23",), test=("wmt22:de-en",), development_share=0.5, block=2, seed=1)
@@ -100,47 +99,6 @@ def test_references_are_plain_english_in_runs(look: Callable[..., Survey]) -> No
     assert second.lines == ("Ada says 4 things.",), "its predecessor has a copy in its context"
     assert (first.source, first.doc) == ("wmt", "newstest2021.de-en/A/newstest2021.de-en#1/1")
     assert sum(len(doc.lines) for doc in reference_documents(found, DEVELOPMENT)) == 4
-
-
-def test_outputs_with_the_pronouns_of_a_reference_are_plain_english(tmp_path: Path) -> None:
-    columns = {
-        "src.de": ["Sie kam.", "Er sah sie.", "Es war rot.", "Regen.", "Sie ging."],
-        "ref.A.en": ["She came.", "He saw her.", "It was red.", "Rain.", "She left."],
-        "ref.B.en": ["She came.", "He saw them.", "It was red.", "Rain.", "She left."],
-        "hyp.North.en": ["She arrived.", "He noticed them.", "This was red.", "It rains.", "She went."],
-        "hyp.South.en": ["It came.", "His hat saw her.", "It got red.", "Just rain.", ""],
-    }
-    for kind, lines in columns.items():
-        text = "".join(f"{line}\n" for line in lines)
-        (tmp_path / f"newstest2021.de-en.{kind}").write_text(text, encoding="utf-8")
-    testsets = discovery.discover(tmp_path, exclude=()).testsets
-    rule = SplitRule(development=(), test=(), development_share=0.0, block=2, seed=1)
-    found = survey(testsets, rule=rule, context_size=1, sample_size=10, development_lines=())
-    found.splits = dict.fromkeys(found.splits, TRAIN)  # a year alone is divided
-    found.barred.clear()
-
-    def lines_of(systems: int, split: str = TRAIN) -> dict[str, tuple[str, ...]]:
-        counts.clear()
-        documents = output_documents(testsets, found, split, systems=systems, seed=1, counts=counts)
-        return {doc.doc: doc.lines for doc in documents}
-
-    counts: Counter[tuple[str, ...]] = Counter()
-
-    start = "newstest2021.de-en"
-    assert lines_of(5) == {
-        f"{start}/North/{start}/1": ("She arrived.", "He noticed them."),
-        f"{start}/North/{start}/2": ("She went.",),
-        f"{start}/South/{start}/1": ("It got red.", "Just rain."),
-    }
-    assert counts == {
-        ("outputs", "taken"): 5,
-        ("outputs", "dropped", "other pronouns"): 4,
-        ("outputs", "dropped", "empty"): 1,
-    }
-    assert lines_of(0) == {} and {doc.split("/")[1] for doc in lines_of(1)} in ({"North"}, {"South"})
-    found.barred.add(SegmentId("newstest2021", "de-en", 1))
-    assert lines_of(5)[f"{start}/North/{start}/1"] == ("He noticed them.",)
-    assert lines_of(5, DEVELOPMENT) == {} and not counts
 
 
 def test_the_sample_is_seeded_and_no_larger_than_asked(look: Callable[..., Survey]) -> None:

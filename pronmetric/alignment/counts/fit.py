@@ -16,7 +16,8 @@ from pronmetric.alignment.counts.table import CountTable, Item
 from pronmetric.alignment.unmatched import person, unmatched
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns import finder
-from pronmetric.text.lines import read_lines
+from pronmetric.text.corpus import TextFile
+from pronmetric.text.files.columns import Role
 from pronmetric.text.words import lower_words
 from pronmetric.text.words import words as split
 
@@ -55,7 +56,8 @@ def read_parallel(files: Sequence[str]) -> Iterator[Line]:
     Raises:
         InputError: a file that cannot be read, or files with different numbers of lines.
     """
-    columns = [read_lines(name) for name in files]
+    roles = [Role.SOURCE, *[Role.TRANSLATION] * (len(files) - 1)]
+    columns = [list(TextFile(name, role)) for name, role in zip(files, roles, strict=True)]
     for name, column in zip(files, columns, strict=True):
         if len(column) != len(columns[0]):
             raise InputError(f"{len(column)} lines, but {files[0]} has {len(columns[0])}: expected the same", file=name)

@@ -12,6 +12,7 @@ from pronmetric.lab.baselines import apt
 from pronmetric.lab.baselines.apt_config import Settings
 from pronmetric.signature import Signature
 from pronmetric.text.lines import read_lines
+from pronmetric.text.running_text import require_lines
 from pronmetric.version import __version__
 
 _DETAIL = ("SENT.", "POS. SOURCE", "SOURCE", "POS. REF.", "REF.", "POS. TARGET", "TARGET", "CASE")
@@ -99,6 +100,7 @@ class _Linked:
 
 def _sentences(name: str) -> list[list[str]]:
     """The tokens of each line: stripped and split at single blanks."""
+    require_lines(name)
     return [line.strip().split(" ") for line in read_lines(name)]
 
 

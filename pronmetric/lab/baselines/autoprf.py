@@ -29,6 +29,7 @@ import numpy as np
 from pronmetric.errors import InputError
 from pronmetric.report.text import table
 from pronmetric.text.lines import read_lines
+from pronmetric.text.running_text import require_lines
 
 TRIGGERS = frozenset({"it", "It", "they", "They"})
 IGNORED = PAST_SOURCE, PAST_TARGET, SURPLUS = (
@@ -169,7 +170,6 @@ def same_language(
     links: Iterable[tuple[int, int]],
     *,
     positions: Iterable[int],
-    document: int = 0,
 ) -> Iterator[Instance]:
     """Instances with the reference in place of the source, for translation into English.
 
@@ -185,7 +185,7 @@ def same_language(
         linked.setdefault(i, []).append(candidate[j].lower())
     for position in positions:
         pronoun = reference[position].lower()
-        yield Instance(pronoun, [pronoun], linked.get(position, []), document)
+        yield Instance(pronoun, [pronoun], linked.get(position, []))
 
 
 def split(line: str) -> list[str]:
@@ -211,6 +211,8 @@ def read_corpus(stem: str, *, src: str, tgt: str, compat: bool = False) -> Corpu
     for path in files:
         if not Path(path).exists():
             raise InputError(f"no such file; the stem {stem!r} stands for {', '.join(files)}", file=path)
+    for path in (source_file, target_file):
+        require_lines(path)
     source = [split(line) for line in read_lines(source_file)]
     target = [split(line) for line in read_lines(target_file)]
     if len(source) != len(target):

@@ -4,7 +4,7 @@
 // doubtful: the threshold below which a pronoun is marked. systems: names. classes: groups of pronouns, the first is all of them.
 // by: what decides ("score", "errors", "preference"). units: of its difference, of two systems and of two segments.
 // figures: of each system and class [pronouns, score, low, high, cluster, best rank, worst rank].
-// pair: [a, b, verdict, of each class a difference of the scores, segments better in a, in b], a < b.
+// pair: [a, b, verdict, of each class a difference of the scores, segments better in a, in b, the verdict in words], a < b.
 // verdict, difference: [difference, low, high, p, a better, ties, b better]. segment better in one: [number, difference].
 // segments: number -> [doc, source]. texts: "segment.system" -> [index of its context, pieces]; piece: a text, or
 // [pronoun, probability].
@@ -38,11 +38,11 @@ function chosen() {
   const turned = state.a > state.b;
   const pair = pairs.get(turned ? `${state.b} ${state.a}` : `${state.a} ${state.b}`);
   if (!pair) return null;
-  const [, , verdict, rows, first, second] = pair;
-  if (!turned) return { verdict, rows, first, second };
+  const [, , verdict, rows, first, second, said] = pair;
+  if (!turned) return { verdict, rows, first, second, said };
   const turn = ([difference, low, high, p, wins, ties, losses]) => [less(difference), less(high), less(low), p, losses, ties, wins];
   const other = (segments) => segments.map(([number, difference]) => [number, less(difference)]);
-  return { verdict: turn(verdict), rows: rows.map(turn), first: other(second), second: other(first) };
+  return { verdict: turn(verdict), rows: rows.map(turn), first: other(second), second: other(first), said };
 }
 
 function draw() {
@@ -57,17 +57,10 @@ function draw() {
     for (const id of ["table", "for-a", "for-b"]) $(id).replaceChildren();
     return;
   }
-  verdict(found.verdict, a, b);
+  $("verdict").textContent = found.said;
   table(found.verdict, found.rows);
   examples("for-a", found.first);
   examples("for-b", found.second);
-}
-
-function verdict([difference, low, high, p], a, b) {
-  if (difference === null) { $("verdict").textContent = "One of the two has no pronouns."; return; }
-  const interval = low === null ? "" : ` (${signed(low)} to ${signed(high)})`;
-  const said = p === null ? "too few documents for a test." : p < 0.05 ? `p = ${p.toFixed(4)}, a significant difference.` : `p = ${p.toFixed(4)}, no significant difference.`;
-  $("verdict").replaceChildren(named(a), " minus ", named(b), `: ${signed(difference)} ${data.units[0]}${interval}, ${said}`);
 }
 
 // A row for each class of pronouns, by score; before them one by what decides, if that is not the score.
@@ -92,7 +85,7 @@ function examples(id, segments) {
   $(id).replaceChildren(...segments.map(([number, difference]) => {
     const [doc, source] = data.segments[number];
     const article = el("article", { className: "example" },
-      el("p", { className: "where" }, `segment ${number}`, ...(doc === null ? [] : [" of ", named(doc)]), `, ${signed(difference)} ${data.units[1]}`));
+      el("p", { className: "where" }, `line ${number + 1}`, ...(doc === null ? [] : [" of ", named(doc)]), `, ${signed(difference)} ${data.units[1]}`));
     if (source) article.append(labelled("source", source));
     const sides = [["A", state.a], ["B", state.b]].map(([label, system]) => [label, system, data.texts[`${number}.${system}`]]);
     const shared = sides[0][2][0] === sides[1][2][0];

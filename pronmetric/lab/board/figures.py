@@ -21,7 +21,7 @@ from pronmetric.eval.clusters import Place, places
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.eval.ratio_sums import COUNT
 from pronmetric.eval.resampling import divide
-from pronmetric.eval.significance import RESAMPLES, Totals, difference, interval, randomisation, totals
+from pronmetric.eval.significance import Totals, difference, interval, randomisation, totals
 from pronmetric.lab.board.scored import BoardSet, Pronouns, Scored
 from pronmetric.output.tsv import DIGITS
 from pronmetric.scoring.comparison import TIE_THRESHOLD
@@ -133,7 +133,6 @@ def compute(
     *,
     seed: int,
     by: str = SCORE,
-    resamples: int = RESAMPLES,
     advance: Callable[[int], object] = lambda _: None,
 ) -> Figures:
     """All figures, with verdicts by `by`; `advance` is called with the number of pairs of systems finished."""
@@ -143,11 +142,11 @@ def compute(
         parts = [_parts(pronouns, number, scored, documents) for pronouns in scored.systems.values()]
         if number < 0 or any(part.units.counts.any() for part in parts):
             apart = [_apart(scored, system, documents) if number < 0 else (None, None) for system in scored.systems]
-            groups[name] = _group(parts, apart, seed=seed, resamples=resamples, advance=advance)
+            groups[name] = _group(parts, apart, seed=seed, advance=advance)
     verdicts = groups[ALL].pairs
     if by != SCORE:
         decisive = [_decisive(scored, name, by, documents) for name in scored.systems]
-        verdicts = _pairs(decisive, seed=seed, resamples=resamples, advance=advance)
+        verdicts = _pairs(decisive, seed=seed, advance=advance)
     return Figures(
         testset=scored.testset,
         segments=scored.segments,
@@ -212,10 +211,9 @@ def _group(
     apart: list[tuple[Missing | None, float | None]],
     *,
     seed: int,
-    resamples: int,
     advance: Callable[[int], object],
 ) -> Group:
-    pairs = _pairs(parts, seed=seed, resamples=resamples, advance=advance)
+    pairs = _pairs(parts, seed=seed, advance=advance)
     scores = [part.units.mean() if part.units.counts.any() else None for part in parts]
     ranked = places(scores, {pair: figures.p for pair, figures in pairs.items()})
     ends = [interval(part.units, bounds(100.0)) for part in parts]
@@ -225,17 +223,15 @@ def _group(
     )
 
 
-def _pairs(
-    parts: list[_Parts], *, seed: int, resamples: int, advance: Callable[[int], object]
-) -> dict[tuple[int, int], PairFigures]:
+def _pairs(parts: list[_Parts], *, seed: int, advance: Callable[[int], object]) -> dict[tuple[int, int], PairFigures]:
     pairs = {}
     for a, b in combinations(range(len(parts)), 2):
-        pairs[a, b] = _pair(parts[a], parts[b], seed=seed, resamples=resamples)
+        pairs[a, b] = _pair(parts[a], parts[b], seed=seed)
         advance(1)
     return pairs
 
 
-def _pair(a: _Parts, b: _Parts, *, seed: int, resamples: int) -> PairFigures:
+def _pair(a: _Parts, b: _Parts, *, seed: int) -> PairFigures:
     tested = difference(a.units, b.units)
     gaps = divide(*a.segments) - divide(*b.segments)
     gaps = gaps[~np.isnan(gaps)]
@@ -243,7 +239,7 @@ def _pair(a: _Parts, b: _Parts, *, seed: int, resamples: int) -> PairFigures:
     return PairFigures(
         difference=tested.value if both else None,
         interval=None if tested.low is None or tested.high is None else (tested.low, tested.high),
-        p=randomisation(a.units, b.units, resamples=resamples, seed=seed),
+        p=randomisation(a.units, b.units, seed=seed),
         wins=int(np.sum(gaps > TIE_THRESHOLD)),
         ties=int(np.sum(np.abs(gaps) <= TIE_THRESHOLD)),
         losses=int(np.sum(gaps < -TIE_THRESHOLD)),

@@ -19,7 +19,8 @@ from pronmetric.output.display import visible
 from pronmetric.report import embed
 from pronmetric.report.page import html_table
 from pronmetric.report.tables import Table
-from pronmetric.report.text import errors_apart
+from pronmetric.report.verdict import of_pair, of_system
+from pronmetric.results.records import ERROR_RATES, Pair, System
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.text.context import COMMON
 
@@ -126,7 +127,7 @@ def system(board: Figures, place: int, worst: Sequence[Worst], where: Mapping[st
         if figures.systems[place].pronouns
     )
     label = '<p class="hint">A human translation, not a system.</p>' if is_human(name) else ""
-    label += _apart(board.groups[ALL].systems[place])
+    label += _apart(visible(name), board.groups[ALL].systems[place])
     return _page(
         "system",
         {
@@ -153,12 +154,15 @@ def _bucket(kind: str, table: Table) -> str:
     return f'<details id="{kind}"{opened}><summary>{escape(table.title)}</summary>{body}</details>'
 
 
-def _apart(figures: SystemFigures) -> str:
-    """The expected errors of all pronouns together and apart, as HTML; "" where missing ones are not known."""
+def _apart(name: str, figures: SystemFigures) -> str:
+    """What the figures of all pronouns say, as HTML; "" where the missing ones are not known."""
     if figures.missing is None or figures.errors is None or figures.wrong is None:
         return ""
-    said = errors_apart(figures.errors, figures.wrong, figures.missing.value, figures.surplus)
-    return f'<p class="hint">{said}.</p>'
+    of_each = figures.errors, figures.wrong, figures.missing.value, figures.surplus
+    ends = (figures.errors_interval, None, None, None)
+    rates = {key: (rate, own) for key, rate, own in zip(ERROR_RATES, of_each, ends, strict=True) if rate is not None}
+    record = System(name, figures.score, figures.interval, figures.pronouns, 0, 0, rates=rates)
+    return f'<p class="hint">{_escape(of_system(record))}</p>'
 
 
 def _axis(of: Iterable[SystemFigures]) -> tuple[float, float]:
@@ -196,7 +200,7 @@ def _cells(figures: SystemFigures, axis: tuple[float, float]) -> str:
 
 
 def _worst(pronoun: Worst) -> str:
-    where = f"segment {pronoun.segment}" + ("" if pronoun.doc is None else f" of {_escape(pronoun.doc)}")
+    where = f"line {pronoun.segment + 1}" + ("" if pronoun.doc is None else f" of {_escape(pronoun.doc)}")
     context = f'<span class="context">{_text(pronoun.context)}</span> ' if pronoun.context else ""
     return (
         f'<li><p class="where"><b>{pronoun.probability:.3f}</b> <bdi>{_escape(pronoun.pronoun)}</bdi> '
@@ -262,8 +266,10 @@ def _comparisons(board: Figures, scored: Scored, listed: Sequence[Segment]) -> d
             text(segment, a)
             text(segment, b)
         rows = [_pair(group.pairs[a, b]) for group in board.groups.values()]
+        record = _record(board.verdicts[a, b], board.resampled)
+        said = of_pair(record, [visible(board.systems[k]) for k in (a, b)], by=board.by)
         won = [[[segment, rounded(gap, _DIGITS)] for segment, gap in side] for side in sides]
-        compared.append([a, b, _pair(board.verdicts[a, b]), rows, *won])
+        compared.append([a, b, _pair(board.verdicts[a, b]), rows, *won, said])
     return {
         "doubtful": THRESHOLD,
         "by": board.by,
@@ -283,6 +289,12 @@ def _pair(pair: PairFigures) -> list[Any]:
     ends = pair.interval or (None, None)
     numbers = [rounded(x, _DIGITS) for x in (pair.difference, *ends)]
     return [*numbers, rounded(pair.p, 4), pair.wins, pair.ties, pair.losses]
+
+
+def _record(pair: PairFigures, resampled: str) -> Pair:
+    """Two systems as a record, for the sentence on them."""
+    counts = pair.wins, pair.ties, pair.losses
+    return Pair(0, 1, pair.difference, pair.interval, pair.p, None, *counts, resampled=resampled)
 
 
 def _about(boards: Sequence[Figures]) -> str:

@@ -19,8 +19,7 @@ from pronmetric.errors import InputError
 from pronmetric.eval.decision import ANSWERS, A
 from pronmetric.text import strict_json
 from pronmetric.text.context import Source, source_of, source_record
-from pronmetric.text.entry import Entry, kind, shown
-from pronmetric.text.entry import read as read_entries
+from pronmetric.text.entry import Entry, kind, read_by_id, shown
 from pronmetric.text.lines import check_segment
 
 PairScores = Mapping[str, tuple[float | None, float | None]]
@@ -70,17 +69,12 @@ def read(path: str | Path) -> list[JudgedPair]:
         InputError: with file and line, for a line that is not such an object, a missing or misspelt key, an invalid
             value, a duplicate id, and a file without pairs.
     """
-    pairs: list[JudgedPair] = []
-    lines: dict[str, int] = {}
-    for entry in read_entries(path):
+
+    def make(entry: Entry) -> tuple[str, JudgedPair]:
         pair = _read_as(entry)(entry)
-        if pair.id in lines:
-            entry.fail(f'duplicate id "{pair.id}", first in line {lines[pair.id]}; each pair needs its own')
-        lines[pair.id] = entry.line or 0
-        pairs.append(pair)
-    if not pairs:
-        raise InputError("no pairs: expected one JSON object a line", file=path)
-    return pairs
+        return pair.id, pair
+
+    return list(read_by_id(path, make, what="pairs").values())
 
 
 def to_line(pair: JudgedPair) -> str:
@@ -109,15 +103,11 @@ def read_scores(path: str | Path) -> dict[str, tuple[float | None, float | None]
         InputError: with file and line, for a missing key, a score that is neither a finite number nor null, a
             duplicate id, and a file without scores.
     """
-    scores: dict[str, tuple[float | None, float | None]] = {}
-    for entry in read_entries(path):
-        identity = entry.identity()
-        if identity in scores:
-            entry.fail(f'duplicate id "{identity}"; give the scores of a pair once')
-        scores[identity] = entry.number_or_null("score_a"), entry.number_or_null("score_b")
-    if not scores:
-        raise InputError('no scores: expected one object {"id", "score_a", "score_b"} a line', file=path)
-    return scores
+
+    def make(entry: Entry) -> tuple[str, tuple[float | None, float | None]]:
+        return entry.identity(), (entry.number_or_null("score_a"), entry.number_or_null("score_b"))
+
+    return read_by_id(path, make, what="scores", form='one object {"id", "score_a", "score_b"}')
 
 
 def score_line(identity: str, scores: tuple[float | None, float | None]) -> str:

@@ -20,8 +20,7 @@ from pronmetric.report.text import percent, table
 from pronmetric.scoring.score import SegmentScore
 from pronmetric.text import strict_json
 from pronmetric.text.context import NONE, Text, text_of
-from pronmetric.text.entry import Entry
-from pronmetric.text.entry import read as read_entries
+from pronmetric.text.entry import Entry, read_by_id
 
 RIGHT, WRONG = "right", "wrong"
 KEYS = frozenset({"text", "start", "end", "label"})
@@ -66,17 +65,7 @@ def read(path: str | Path) -> list[LabelledPronoun]:
     Raises:
         InputError: with file and line, for a missing key, an invalid value, or a repeated id.
     """
-    pronouns: list[LabelledPronoun] = []
-    lines: dict[str, int] = {}
-    for entry in read_entries(path):
-        one = _parse(entry)
-        if one.id in lines:
-            entry.fail(f'duplicate id "{one.id}", first in line {lines[one.id]}; each pronoun needs its own')
-        lines[one.id] = entry.line or 0
-        pronouns.append(one)
-    if not pronouns:
-        raise InputError("no pronouns: expected one JSON object a line", file=path)
-    return pronouns
+    return list(read_by_id(path, _parse, what="pronouns").values())
 
 
 def clusters_of(pronouns: Sequence[LabelledPronoun]) -> tuple[str, list[str]]:
@@ -99,7 +88,7 @@ def texts(pronouns: Sequence[LabelledPronoun], context: str, *, seed: int) -> li
     ]
 
 
-def _parse(entry: Entry) -> LabelledPronoun:
+def _parse(entry: Entry) -> tuple[str, LabelledPronoun]:
     identity, text = entry.identity(), text_of(entry.record, file=entry.file, line=entry.line, with_source=None)
     start, end, label = entry.whole("start"), entry.whole("end"), entry.one_of("label", (RIGHT, WRONG))
     if not 0 <= start < end <= len(text.text):
@@ -107,7 +96,7 @@ def _parse(entry: Entry) -> LabelledPronoun:
     pronoun = entry.label("pronoun")
     if pronoun is not None and pronoun.lower() != text.text[start:end].lower():
         entry.fail(f"expected the pronoun {pronoun!r} at start, got {text.text[start:end]!r}")
-    return LabelledPronoun(
+    return identity, LabelledPronoun(
         id=identity,
         text=text,
         start=start,
@@ -125,12 +114,11 @@ def read_scores(path: str | Path, pronouns: Sequence[LabelledPronoun]) -> list[f
         InputError: with file and line, for a score that is not a finite number, and for ids that are missing, surplus
             or repeated.
     """
-    scores: dict[str, float | None] = {}
-    for entry in read_entries(path):
-        identity, score = entry.identity(), entry.number_or_null("score")
-        if identity in scores:
-            entry.fail(f'duplicate id "{identity}"; give each score once')
-        scores[identity] = score
+
+    def make(entry: Entry) -> tuple[str, float | None]:
+        return entry.identity(), entry.number_or_null("score")
+
+    scores = read_by_id(path, make, what="scores")
     check_ids([one.id for one in pronouns], scores, what="labelled pronouns", file=path)
     return [scores[one.id] for one in pronouns]
 

@@ -20,6 +20,7 @@ from pronmetric.lab.human.judged_pairs import STUDY_JUDGE, JudgedPair
 from pronmetric.lab.human.pair_accuracy import clusters_of
 from pronmetric.text.context import NONE, RESPECTIVE, Text, join
 from pronmetric.text.lines import iter_lines
+from pronmetric.text.streams import is_stdin
 
 if TYPE_CHECKING:
     from pronmetric.schema import Pair
@@ -97,7 +98,7 @@ def read_file(path: str, *, note: Callable[[str], None]) -> PairSet:
 
 def read_first_line(path: str) -> str:
     """The first non-blank line of a file; "" for an empty file, or for one that can be read only once."""
-    if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+    if not is_stdin(path) and Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
         return ""
     return next((line for line in iter_lines(path, kept=False) if line.strip()), "")
 

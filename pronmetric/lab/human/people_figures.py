@@ -3,8 +3,8 @@
 Over all pronouns, by set (name and language pair), by what became of the pronoun, by whether the source has a
 counterpart, and by form: the metric as a further rater beside the raters among each other; areas under the ROC curve of
 the pronouns that one or more, and two or more, raters marked; average precision; precision of the most doubted
-pronouns; how often the mended text of a pair is preferred; and by set and language what the source adds. Intervals
-resample documents.
+pronouns; how often the mended text of a pair is preferred; by set and language what the source adds; and of pronouns
+that are missing the figures of `people_gaps` and the pairs whose text lacks one. Intervals resample documents.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from pronmetric.eval import detection, rater
 from pronmetric.eval.decision import DECISIONS
-from pronmetric.eval.estimates import Estimate, bootstrap, cluster_mean
+from pronmetric.eval.estimates import Estimate, bootstrap, cluster_share
 from pronmetric.eval.rater import Agreement
-from pronmetric.lab.human import people, source_counterparts
+from pronmetric.lab.human import people, people_gaps, source_counterparts
 from pronmetric.lab.human.people import Items, ScoredPair
+from pronmetric.lab.human.people_gaps import GapFigures, TextGaps
 from pronmetric.report.plots import Panel
 from pronmetric.report.tables import Table
 from pronmetric.report.text import percent, table
@@ -35,6 +36,8 @@ PARTS = (0.01, 0.02, 0.05)
 DRAWS = 500
 COUNTS = {"more": 1, "as many": 0, "fewer": -1}  # pronouns of the mended text, and the sign of the difference
 METRIC, WITHOUT = "pronmetric", "without the source"
+MISSING = "missing pronouns"
+PAIRS, LACKING = "mended against not", "mended against a text that lacks a pronoun"
 TRANSLATED, CHRF = "segments with a human translation", "chrF to the human translation"
 
 
@@ -95,7 +98,8 @@ class Said:
     """What is measured: doubts of the judged pronouns, and numbers that decide between the texts of the mended pairs.
 
     items, pairs: by the metric. without: the same without the source, None where that was not computed. baselines:
-    other doubts by name. decisions: other numbers of the pairs by name.
+    other doubts by name. decisions: other numbers of the pairs by name. gaps, gap_baselines: the same of the gaps of
+    corrected texts.
     """
 
     texts: Sequence[JudgedText]
@@ -104,19 +108,25 @@ class Said:
     without: tuple[Items, Sequence[ScoredPair]] | None = None
     baselines: Mapping[str, Items] = field(default_factory=dict)
     decisions: Mapping[str, Values] = field(default_factory=dict)
+    gaps: Sequence[TextGaps] = ()
+    gap_baselines: Mapping[str, Sequence[TextGaps]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
     """All figures. pronouns: by name of the row. forms: by form, without intervals. pairs: None without any.
 
-    source: what the source adds, by set and by language; empty if scores without it were not computed.
+    source: what the source adds, by set and by language; empty if scores without it were not computed. missing: of
+    gaps, by name of the row; empty for the reason in no_missing. missing_pairs: those whose text lacks a pronoun.
     """
 
     pronouns: dict[str, Figures]
     forms: dict[str, Figures]
     pairs: PairFigures | None
     source: dict[str, SourceFigures] = field(default_factory=dict)
+    missing: dict[str, GapFigures] = field(default_factory=dict)
+    no_missing: str | None = None
+    missing_pairs: PairFigures | None = None
 
 
 def measure(said: Said, *, seed: int) -> Measured:
@@ -134,12 +144,32 @@ def measure(said: Said, *, seed: int) -> Measured:
     decisions = dict(said.decisions)
     if said.without is not None:
         decisions = {f"{by}, {WITHOUT}": values for by, values in decide(said.without[1]).items()} | decisions
+    no_missing = people_gaps.reason(said.gaps)
     return Measured(
         pronouns={name: figures(part, seed=seed) for name, part in rows.items()},
         forms={name: figures(part, seed=seed, draws=0) for name, part in people.forms(said.items).items()},
         pairs=pair_figures(said.pairs, decisions) if said.pairs else None,
         source={} if said.without is None else source_figures(said.without[0], said.items, seed=seed),
+        missing={} if no_missing else people_gaps.measure(said.gaps, said.gap_baselines, seed=seed, draws=DRAWS),
+        no_missing=no_missing,
+        missing_pairs=_missing_pairs(said.pairs, decisions),
     )
+
+
+def _missing_pairs(pairs: Sequence[ScoredPair], decisions: Mapping[str, Values]) -> PairFigures | None:
+    """The pairs whose text lacks a pronoun, also by the expected number of missing pronouns; None without any."""
+    lacking = [number for number, pair in enumerate(pairs) if pair.text.gaps]
+    if not lacking:
+        return None
+    own = [pairs[number] for number in lacking]
+    further = {by: [values[number] for number in lacking] for by, values in decisions.items()}
+    expected = [(_negative(pair.mended.missing), _negative(pair.given.missing)) for pair in own]
+    told = {MISSING: expected} if any(value is not None for both in expected for value in both) else {}
+    return pair_figures(own, {**told, **further})
+
+
+def _negative(value: float | None) -> float | None:
+    return None if value is None else -value
 
 
 def source_figures(without: Items, with_source: Items, *, seed: int, draws: int = DRAWS) -> dict[str, SourceFigures]:
@@ -225,7 +255,7 @@ def pair_figures(pairs: Sequence[ScoredPair], further: Mapping[str, Values]) -> 
     accuracy, by_count = {}, {}
     for by, values in {**decide(pairs), **further}.items():
         right = np.array([a is not None and b is not None and a > b for a, b in values], dtype=float)
-        accuracy[by] = cluster_mean(right, documents)
+        accuracy[by] = cluster_share(right, documents)
         by_count[by] = {
             name: (int((more == sign).sum()), float(right[more == sign].mean()))
             for name, sign in COUNTS.items()
@@ -279,7 +309,17 @@ def format_measured(measured: Measured) -> str:
         tables.append(format_source(measured.source))
     if measured.pairs is not None:
         tables.append(format_pairs(measured.pairs))
+    if measured.missing:
+        tables.append(table(*people_gaps.cells(measured.missing)))
+    tables += notes(measured)
+    if measured.missing_pairs is not None:
+        tables.append(format_pairs(measured.missing_pairs, title=LACKING))
     return "\n\n".join(tables)
+
+
+def notes(measured: Measured) -> list[str]:
+    """What is not measured, and why."""
+    return [] if measured.no_missing is None else [f"{MISSING}: no figures; {measured.no_missing}"]
 
 
 def page_tables(measured: Measured, shown: Mapping[str, Panel]) -> list[Table]:
@@ -292,7 +332,12 @@ def page_tables(measured: Measured, shown: Mapping[str, Panel]) -> list[Table]:
     parts: dict[str, tuple[list[str], list[list[object]]]] = {
         "Pronouns": _items(measured.pronouns),
         "Pronouns by form": _items(measured.forms),
-        "Mended texts against the texts": ([], []) if measured.pairs is None else _pairs(measured.pairs),
+        "What the source adds": _source(measured.source),
+        "Mended texts against the texts": ([], []) if measured.pairs is None else _pairs(measured.pairs, PAIRS),
+        "Missing pronouns": people_gaps.cells(measured.missing),
+        "Mended texts against texts that lack a pronoun": (
+            ([], []) if measured.missing_pairs is None else _pairs(measured.missing_pairs, LACKING)
+        ),
         "Each rater against the others": (["rater", "precision", "recall"], raters),
     }
     return [
@@ -333,23 +378,27 @@ def _row(name: str, one: Figures) -> list[object]:
 
 def format_source(rows: Mapping[str, SourceFigures]) -> str:
     """A table of what the source adds, in percent and in points, a row each."""
+    return table(*_source(rows))
+
+
+def _source(rows: Mapping[str, SourceFigures]) -> tuple[list[str], list[list[object]]]:
     header = ["what the source adds", "pronouns", "marked", "documents"]
     for name in ("area", "AP"):
         header += [f"{name} without", f"{name} with", "difference"]
-    cells = []
+    cells = list[list[object]]()
     for name, one in rows.items():
         parts = [(one.area, one.area_gain), (one.precision, one.precision_gain)]
         shown = [each for pair, gain in parts for each in (*map(_percent, pair), percent(gain, signed=True))]
         cells.append([name, one.pronouns, one.marked, one.documents, *shown])
-    return table(header, cells)
+    return header, cells
 
 
-def format_pairs(found: PairFigures) -> str:
+def format_pairs(found: PairFigures, *, title: str = PAIRS) -> str:
     """A table of the pairs in percent: by each number that decides, and by the count of pronouns."""
-    return table(*_pairs(found))
+    return table(*_pairs(found, title))
 
 
-def _pairs(found: PairFigures) -> tuple[list[str], list[list[object]]]:
+def _pairs(found: PairFigures, title: str) -> tuple[list[str], list[list[object]]]:
     rows: list[list[object]] = []
     for by, estimate in found.accuracy.items():
         cells = [found.by_count[by].get(name) for name in COUNTS]
@@ -358,7 +407,7 @@ def _pairs(found: PairFigures) -> tuple[list[str], list[list[object]]]:
         )
     rows.append(["fewer pronouns", _percent(found.fewer), *("-",) * 3])
     rows.append(["more pronouns", _percent(found.more), *("-",) * 3])
-    return ["mended against not", f"all {found.pairs}", *(f"mended has {name}" for name in COUNTS)], rows
+    return [title, f"all {found.pairs}", *(f"mended has {name}" for name in COUNTS)], rows
 
 
 def _percent(value: float | None) -> str:

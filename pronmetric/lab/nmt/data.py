@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +15,11 @@ from pronmetric.errors import InputError
 from pronmetric.lab.nmt.network import Batch
 from pronmetric.lab.nmt.pieces import BEGIN, CONTEXT, END, FIRST, PAD, SEPARATOR, Pieces
 from pronmetric.lab.nmt.settings import CADEC, LINE_END, NONE, Shape
+from pronmetric.text import running_text
+from pronmetric.text.files.columns import Role
 from pronmetric.text.lines import read_lines
 
+_ROLES = Role.SOURCE, Role.TRANSLATION
 Document = tuple[Sequence[str], Sequence[str]]
 """The source and the target sentences of a document."""
 
@@ -49,14 +52,15 @@ class Row(NamedTuple):
         return max(len(self.source), len(self.target), len(self.bert), *contexts)
 
 
-def read_documents(source: str, target: str | None, docids: str | None) -> list[Document]:
-    """The documents of line-parallel files: without `docids` a single one, without `target` with empty target sides.
+def read_documents(source: str, target: str | None, docids: str | None, note: Callable[[str], None]) -> list[Document]:
+    """The documents of parallel files: without `docids` a single one, without `target` with empty target sides.
 
     Raises:
         InputError: a file that cannot be read, files with different numbers of lines, or a file without a line.
     """
     files = [source] if target is None else [source, target]
-    columns = [read_lines(name) for name in (*files, *(() if docids is None else (docids,)))]
+    columns = [running_text.read(name, role, note) for name, role in zip(files, _ROLES, strict=False)]
+    columns += [] if docids is None else [read_lines(docids)]
     for name, column in zip((*files, docids), columns, strict=False):
         if len(column) != len(columns[0]):
             raise InputError(f"{len(column)} lines, but {source} has {len(columns[0])}: expected the same", file=name)

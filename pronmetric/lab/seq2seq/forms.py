@@ -1,6 +1,8 @@
-"""How much a causal language model doubts the form in a place, against the most probable form there.
+"""How much a causal language model doubts what stands in a place, against the most probable form there.
 
-The log-probability of a form is the sum over its pieces after the text before it. Places of one text share a pass of
+Alternatives from a closed set are compared by their log-probabilities, as by Bryant & Briscoe (2018), Language Model
+Based Grammatical Error Correction without Annotated Training Data. That of a form is the sum over its pieces after the
+text before it; what follows is not read. Places of one text share a pass of
 the model. A form of several pieces is read to its end only if its first piece leaves it a chance.
 """
 
@@ -33,6 +35,23 @@ def doubts(
     A difference of natural logarithms, at least 0, higher is more doubtful. A text that is too long for the model loses
     its beginning. advance: called with the number of places finished since the last call.
     """
+    return [max(values) - values[0] for values in _log_probabilities_of(model, places, advance)]
+
+
+def insertions(
+    model: LanguageModel, places: Sequence[Place], *, advance: Callable[[int], object] | None = None
+) -> list[float]:
+    """For each place by how much the most probable other form is more probable than the word that stands there.
+
+    A difference of natural logarithms, higher where a form is more likely missing before the word; else as `doubts`.
+    """
+    return [max(values[1:]) - values[0] for values in _log_probabilities_of(model, places, advance)]
+
+
+def _log_probabilities_of(
+    model: LanguageModel, places: Sequence[Place], advance: Callable[[int], object] | None
+) -> list[list[float]]:
+    """The log-probability of each form, by place; -inf for those that others than the first are known to surpass."""
     reader = model.model
     forms = {form: reader.pieces(form) for _, given in places for form in given}
     longest = max(map(len, forms.values()), default=1)
@@ -41,7 +60,7 @@ def doubts(
     found = _read_first(reader, before, pieces, advance)
     unread: list[tuple[int, int]] = []  # of a place, a form of several pieces that may be the most probable one
     for number, ends in enumerate(pieces):
-        best = max((found[number][k] for k, end in enumerate(ends) if len(end) == 1), default=-math.inf)
+        best = max((found[number][k] for k, end in enumerate(ends) if k and len(end) == 1), default=-math.inf)
         for k, end in enumerate(ends):
             if len(end) > 1 and (k == 0 or found[number][k] > best):
                 unread.append((number, k))
@@ -50,7 +69,7 @@ def doubts(
     whole = _read_whole(reader, [(before[number], pieces[number][k]) for number, k in unread])
     for (number, k), value in zip(unread, whole, strict=True):
         found[number][k] = value
-    return [max(values) - values[0] for values in found]
+    return found
 
 
 def _read_first(

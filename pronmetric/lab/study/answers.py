@@ -8,15 +8,14 @@ reference.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pronmetric.errors import InputError
 from pronmetric.lab.study.folder import FIRST, SECOND, Study
 from pronmetric.text import strict_json
+from pronmetric.text.entry import Entry, shown
 
 FORMAT = "pronmetric study answers 1"
 REFERENCE, OTHER = "reference", "other"
@@ -92,44 +91,28 @@ def as_shown(answer: str, *, swapped: bool) -> str:
 
 
 def _read(study: Study, path: str | Path) -> tuple[str, tuple[Answer, ...]]:
-    content = strict_json.read(path, _CURE)
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InputError(f'expected answers in the format "{FORMAT}"; {_CURE}', file=path)
+    content = Entry(strict_json.read(path, _CURE), file=path, cure=_CURE, expected=f'answers in the format "{FORMAT}"')
+    if content.get("format") != FORMAT:
+        content.fail(f'expected answers in the format "{FORMAT}"; {_CURE}')
     if content.get("study") != study.id:
-        raise InputError(f"answers to the study {content.get('study')}, not {study.id}; give its files", file=path)
-    name, rows = content.get("annotator"), content.get("answers")
-    if not isinstance(name, str) or name not in study.assignments:
-        known = ", ".join(study.assignments)
-        raise InputError(f"unknown annotator {strict_json.dump(name)}; expected one of {known}", file=path)
-    if not isinstance(rows, list):
-        raise InputError(f'"answers" must be a list; {_CURE}', file=path)
+        content.fail(f"answers to the study {content.get('study')}, not {study.id}; give its files")
+    name = content.one_of("annotator", tuple(study.assignments))
     by_task: dict[int, Answer] = {}
-    for row in rows:
-        answer = _answer(study, name, row, path)
+    for row in content.entries("answers"):
+        answer = _answer(study, name, row)
         if answer.task in by_task:
-            raise InputError(f"two answers to task {answer.task}; {_CURE}", file=path)
+            row.fail(f"two answers to task {answer.task}; {_CURE}")
         by_task[answer.task] = answer
     return name, tuple(by_task[task] for task in sorted(by_task))
 
 
-def _answer(study: Study, annotator: str, row: Any, path: str | Path) -> Answer:
+def _answer(study: Study, annotator: str, row: Entry) -> Answer:
     tasks = study.assignments[annotator]
-    if not isinstance(row, dict):
-        raise InputError(f"an answer must be an object; {_CURE}", file=path)
-    task, answer, seconds = row.get("task"), row.get("answer"), row.get("seconds")
-    if isinstance(task, bool) or not isinstance(task, int) or not 0 <= task < len(tasks):
-        raise InputError(f'"task" must be from 0 to {len(tasks) - 1}, got {strict_json.dump(task)}', file=path)
+    task = row.whole("task", least=0, most=len(tasks) - 1)
     if row.get("item") != tasks[task].item:
-        got = strict_json.dump(row.get("item"))
-        raise InputError(f'task {task} is about "{tasks[task].item}", got {got}; {_CURE}', file=path)
-    if answer not in study.design.answers:
-        expected = ", ".join(study.design.answers)
-        raise InputError(f"task {task}: expected one of {expected}, got {strict_json.dump(answer)}", file=path)
-    if seconds is not None and (
-        isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf
-    ):
-        raise InputError(f'task {task}: "seconds" must be a number from 0, or null', file=path)
-    comment = row.get("comment", "")
-    if not isinstance(comment, str):
-        raise InputError(f'task {task}: "comment" must be a string, got {strict_json.dump(comment)[:60]}', file=path)
-    return Answer(task, answer, None if seconds is None else float(seconds), comment)
+        row.fail(f'task {task} is about "{tasks[task].item}", got {shown(row.get("item"))}; {_CURE}')
+    seconds = None if row.get("seconds") is None else row.number("seconds")
+    if seconds is not None and seconds < 0:
+        row.fail(f'"seconds" must be a number from 0, or null; got {seconds:g}')
+    comment = row.string("comment") if "comment" in row.record else ""
+    return Answer(task, row.one_of("answer", study.design.answers), seconds, comment)

@@ -1,4 +1,4 @@
-"""What a study is drawn from: a prepared folder, a suite of `suite build wmt`, judged pairs, or records."""
+"""What a study is drawn from: a prepared folder, a suite of `suite build wmt`, judged pairs, a table, or records."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pronmetric.eval.decision import B
 from pronmetric.lab.human import judged_pairs
 from pronmetric.lab.human.judged_pairs import JudgedPair
 from pronmetric.lab.human.pair_sets import BLOCK
+from pronmetric.lab.study import own_pairs
 from pronmetric.lab.study.folder import Item
 from pronmetric.text import entry
 from pronmetric.text.entry import Entry
@@ -23,7 +24,7 @@ _SUITE_LISTS = ("reference_context", "source_context")
 
 
 def read(path: str, *, split: str | None, note: Callable[[str], object]) -> list[Item]:
-    """The candidates of a prepared folder or a JSONL file, in order; equal items count once.
+    """The candidates of a prepared folder, a JSONL file or a table, in order; equal items count once.
 
     split: of a prepared folder, default "train"; the pairs are references and noisy references (R vs R').
 
@@ -36,7 +37,8 @@ def read(path: str, *, split: str | None, note: Callable[[str], object]) -> list
     else:
         if split is not None:
             raise InputError(f"`split={split}`: applies to a prepared folder; leave it out", file=path)
-        items = list(_jsonl(path, note))
+        own = Path(path).suffix.lower() in own_pairs.SUFFIXES
+        items = list(own_pairs.read(path, note) if own else _jsonl(path, note))
         expected = 'pair with "pronoun_a", "pronoun_b" and "group"'
     if not items:
         raise InputError(f"expected at least one {expected}", file=path)

@@ -79,7 +79,9 @@ def read(
             raise InputError(f"expected a list of tasks; {_CURE}", file=path)
         for row in content:
             short = "data" not in row and "annotations" not in row and "annotation_id" in row
-            annotator, number = _task(study, _unfolded(study, row, path) if short else row.get("data"), path)
+            annotator, number = _task(
+                study, {**row, "annotator": row.get("assigned")} if short else row.get("data"), path
+            )
             own = by_annotator.setdefault(annotator, {})
             given = _answer(study, row, number, path, counts) if short else _answers(study, row, number, path, counts)
             for answer in given:
@@ -100,28 +102,6 @@ def _task(study: Study, data: Any, path: str | Path) -> tuple[str, int]:
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < len(study.assignments[annotator]):
         raise InputError(f"annotator {annotator} has no task {strict_json.dump(number)}; {_CURE}", file=path)
     return annotator, number
-
-
-def _unfolded(study: Study, row: dict[str, Any], path: str | Path) -> dict[str, Any]:
-    """The data of a task in JSON-MIN, with the annotator of the study, not that of Label Studio.
-
-    Files that were exported before tasks had "assigned" name the annotator by the task's texts.
-    """
-    if "assigned" in row:
-        return {**row, "annotator": row["assigned"]}
-    number, texts = row.get("task"), (row.get("first"), row.get("second"))
-    named = []
-    for annotator, own in study.assignments.items():
-        if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < len(own):
-            item, swapped = study.items[own[number].item], own[number].swapped
-            if texts == ((item.text_b, item.text_a) if swapped else (item.text_a, item.text_b)):
-                named.append(annotator)
-    if len(named) != 1 and row.get("study") == study.id:
-        who = "of no annotator" if not named else f"of several annotators ({', '.join(named)})"
-        raise InputError(
-            f"the task {strict_json.dump(number)} may be {who}: JSON-MIN does not tell; {_CURE}", file=path
-        )
-    return {**row, "annotator": named[0] if named else None}
 
 
 def _answer(study: Study, row: dict[str, Any], number: int, path: str | Path, tally: Counter[str]) -> list[Answer]:

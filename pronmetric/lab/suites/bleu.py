@@ -7,7 +7,8 @@ from pathlib import Path
 
 from pronmetric.errors import InputError, MissingExtra
 from pronmetric.lab.suites.contrastive import About, Item
-from pronmetric.text.lines import read_lines
+from pronmetric.text import running_text
+from pronmetric.text.files.columns import Role
 
 
 def language_of(items: Sequence[Item], about: About) -> str | None:
@@ -29,7 +30,7 @@ def bleu(items: Sequence[Item], translations: str | Path, *, language: str | Non
         from sacrebleu.metrics import BLEU
     except ModuleNotFoundError:
         raise MissingExtra("sacrebleu", "peers", "BLEU of translations") from None
-    lines = read_lines(translations)
+    lines = running_text.read(translations, Role.TRANSLATION)
     if len(lines) != len(items):
         message = f"expected {len(items)} lines, one for each item, got {len(lines)}; "
         message += "translate source.txt of `pronmetric suite export --right-only`"

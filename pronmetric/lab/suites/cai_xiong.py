@@ -26,6 +26,7 @@ from pronmetric.lab.suites.contrastive import (
     last,
     linked,
     no_documents,
+    read_links,
     read_objects,
     read_translations,
     verdict,
@@ -112,7 +113,7 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
     lines = read_translations(translations, len(entries), blank=judging.compat)
     texts: list[str | None] = list(lines)
     if judging.alignment is not None:
-        links = read_translations(judging.alignment, len(entries), blank=True)
+        links = read_links(judging.alignment, len(entries))
         rows = zip(entries, lines, links, strict=True)
         texts = [_aligned(entry, line, own, judging.alignment, n) for n, ((_, entry), line, own) in enumerate(rows, 1)]
     verdicts = tuple(

@@ -13,10 +13,10 @@ from typing import Any, NoReturn, Protocol
 
 from pronmetric.alignment.links import from_pharaoh
 from pronmetric.errors import InputError
-from pronmetric.text import strict_json
+from pronmetric.text import running_text, strict_json
 from pronmetric.text.context import Source, Text, join
-from pronmetric.text.entry import Entry, kind
-from pronmetric.text.entry import read as read_entries
+from pronmetric.text.entry import Entry, kind, read_by_id
+from pronmetric.text.files.columns import Role
 from pronmetric.text.lines import read_lines
 
 Scores = Sequence[float]
@@ -238,18 +238,31 @@ def linked(links: str, places: Collection[int], length: int, *, file: str | Path
 
 
 def read_translations(path: str | Path, expected: int, *, blank: bool) -> list[str]:
-    """The lines of a file, one for each of the `expected` items.
+    """The texts of a file, one for each of the `expected` items.
 
     Raises:
-        InputError: another number of lines; unless `blank`, a blank line.
+        InputError: another number of texts; unless `blank`, a blank one; strings, which are no running text.
     """
-    lines = read_lines(path)
-    if len(lines) != expected:
-        message = f"expected {expected} lines, one for each item, got {len(lines)}"
-        raise InputError(message, file=path, line=min(len(lines), expected) + 1)
+    lines = _counted(running_text.read(path, Role.TRANSLATION), path, expected)
     if not blank and "" in (stripped := [line.strip() for line in lines]):
         message = "a blank line; `compat=True` judges it too"
         raise InputError(message, file=path, line=stripped.index("") + 1)
+    return lines
+
+
+def read_links(path: str | Path, expected: int) -> list[str]:
+    """The lines of a file of word links, one for each of the `expected` items.
+
+    Raises:
+        InputError: another number of lines.
+    """
+    return _counted(read_lines(path), path, expected)
+
+
+def _counted(lines: list[str], path: str | Path, expected: int) -> list[str]:
+    if len(lines) != expected:
+        message = f"expected {expected} lines, one for each item, got {len(lines)}"
+        raise InputError(message, file=path, line=min(len(lines), expected) + 1)
     return lines
 
 
@@ -272,15 +285,12 @@ def read_objects(path: str | Path, make: Callable[[Entry], Item]) -> list[tuple[
     Raises:
         InputError: with the line, where an id is there twice or `make` refuses an object; a file without objects.
     """
-    by_id: dict[str, tuple[Item, Entry]] = {}
-    for entry in read_entries(path):
+
+    def both(entry: Entry) -> tuple[str, tuple[Item, Entry]]:
         item = make(entry)
-        if item.id in by_id:
-            entry.fail(f'duplicate id "{item.id}"')
-        by_id[item.id] = item, entry
-    if not by_id:
-        raise InputError("no items: expected one JSON object a line", file=path)
-    return list(by_id.values())
+        return item.id, (item, entry)
+
+    return list(read_by_id(path, both, what="items").values())
 
 
 def read_list(path: str | Path, expected: str) -> list[Entry]:

@@ -30,7 +30,9 @@ from pronmetric.lab.suites.contrastive import (
 from pronmetric.lab.suites.other_gender import as_class, class_name
 from pronmetric.pronouns.finder import find
 from pronmetric.report.text import table
+from pronmetric.text import running_text
 from pronmetric.text.entry import Entry
+from pronmetric.text.files.columns import Role
 from pronmetric.text.lines import iter_lines, read_lines
 
 RULE, DISTANCE = "rule", "distance"
@@ -175,7 +177,9 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
         raise InputError("the target language is not in the file's name; give `language=`", file=path)
     last = _last_sentence(language)
     verdicts = []
-    for number, (entry, line) in enumerate(zip_longest(entries, iter_lines(translations)), start=1):
+    for number, (entry, line) in enumerate(
+        zip_longest(entries, running_text.read(translations, Role.TRANSLATION)), start=1
+    ):
         if entry is None or line is None:
             if judging.compat:
                 break

@@ -25,9 +25,9 @@ from pronmetric.lab.suites.contrastive import (
     strict_verdicts,
     verdict,
 )
-from pronmetric.text import strict_json
+from pronmetric.text import running_text, strict_json
 from pronmetric.text.entry import Entry, kind
-from pronmetric.text.lines import read_lines
+from pronmetric.text.files.columns import Role
 
 ANAPHORA = ("m.sg", "f.sg", "m.pl", "f.pl")
 LEXICAL = ("repet", "disambig", "repet, disambig")
@@ -114,7 +114,7 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
         InputError: the set has no words to look for; too few or too many lines.
     """
     pairs = _pairs(path, 0)
-    lines = read_lines(translations)
+    lines = running_text.read(translations, Role.TRANSLATION)
     if len(lines) < 2 * len(pairs) or (len(lines) > 2 * len(pairs) and not judging.compat):
         message = f"expected {2 * len(pairs)} lines, two for each of {len(pairs)} pairs, got {len(lines)}"
         raise InputError(message, file=translations, line=min(len(lines), 2 * len(pairs)) + 1)

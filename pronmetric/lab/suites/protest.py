@@ -27,6 +27,7 @@ from pronmetric.lab.suites.contrastive import (
     judge_copies,
     linked,
     no_documents,
+    read_links,
     read_translations,
     verdict,
 )
@@ -247,7 +248,7 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
     database = _Database(path)
     lines = database.lines()
     written = dict(zip(lines, read_translations(translations, len(lines), blank=True), strict=True))
-    links = dict(zip(lines, read_translations(alignment, len(lines), blank=True), strict=True))
+    links = dict(zip(lines, read_links(alignment, len(lines)), strict=True))
 
     def matches(place: Place, wanted: Collection[str]) -> bool:
         line, word = place

@@ -25,7 +25,7 @@ from pronmetric.lab.suites.contrastive import (
     judge_copies,
     linked,
     no_documents,
-    read_translations,
+    read_links,
     verdict,
 )
 from pronmetric.lab.suites.other_gender import FEMALE, GENDERS, MALE, class_name, with_other_gender
@@ -127,7 +127,7 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
     if len(parsed) != len(rows):
         message = f"expected CoNLL-U of {len(rows)} sentences, one for each item, got {len(parsed)}"
         raise InputError(message, file=translations)
-    links = read_translations(alignment, len(rows), blank=True)
+    links = read_links(alignment, len(rows))
     found = [
         _gender(row, sentence, line, alignment, number)
         for number, (row, sentence, line) in enumerate(zip(rows, parsed, links, strict=True), start=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -11,9 +11,10 @@ from pronmetric.errors import InputError
 
 
 class Role(StrEnum):
-    """What the texts of a file are: translations, their references or their sources."""
+    """What the texts of a file are: translations, candidates of which a line has several, references or sources."""
 
     TRANSLATION = "translation"
+    CANDIDATES = "candidates"
     REFERENCE = "reference"
     SOURCE = "source"
 
@@ -28,6 +29,11 @@ _NAMES = {
     SPEAKER: ("speaker", "speaker_id"),
 }
 _KNOWN = {name: kind for kind, names in _NAMES.items() for name in names}
+TEXTS = _NAMES[TEXT]
+IDS = ("seg_id", "segid", "segment_id", "segment", "line", "id")
+"""Names of what tells the line that a text is of; an id of the row itself comes last."""
+CANDIDATES = ("candidates", "hypotheses", "translations", "nbest", "n_best", "samples", "outputs")
+"""Keys of a list of translations of one line."""
 _WEAK = ("text", "target", "tgt", "output", "utterance")
 """Names of a text that give way to another one: a target beside a hypothesis may be the reference."""
 _NAME = re.compile(r"[^\W\d][\w .-]{0,40}")
@@ -54,6 +60,16 @@ def plain(name: str) -> str:
     ('source_text', 'doc_id')
     """
     return re.sub(r"[\s-]+", "_", name.strip().lower())
+
+
+def first_of(names: Iterable[str], known: Sequence[str]) -> str | None:
+    """The name that is the earliest of those that are known; None if none is.
+
+    >>> first_of(["ID", "Seg ID", "mt"], IDS)
+    'Seg ID'
+    """
+    found = {plain(name): name for name in names}
+    return next((found[name] for name in known if name in found), None)
 
 
 def roles_of(

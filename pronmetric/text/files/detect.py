@@ -147,6 +147,16 @@ def of_head(head: bytes, path: str | Path) -> str:
     return _table(filled) or LINES
 
 
+def named(path: str | Path) -> str | None:
+    """What the suffix of a file says that it is; None where it says nothing.
+
+    >>> named("a.srt.gz"), named("a.docx"), named("a.txt")
+    ('SRT', 'a Word document', None)
+    """
+    suffix = _suffix(path)
+    return NAMES[_SUFFIXES[suffix]] if suffix in _SUFFIXES else _UNREAD[suffix][0] if suffix in _UNREAD else None
+
+
 def _suffix(path: str | Path) -> str:
     """The suffix of a name, without that of gzip, in lower case."""
     name = PurePath(str(path).lower())

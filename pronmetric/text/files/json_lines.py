@@ -13,7 +13,21 @@ from pathlib import Path
 
 from pronmetric.text import entry as records
 from pronmetric.text.entry import Entry
-from pronmetric.text.files.columns import DOC, REFERENCE, SOURCE, SPEAKER, SYSTEM, TEXT, Role, plain, roles_of
+from pronmetric.text.files.columns import (
+    CANDIDATES,
+    DOC,
+    IDS,
+    REFERENCE,
+    SOURCE,
+    SPEAKER,
+    SYSTEM,
+    TEXT,
+    TEXTS,
+    Role,
+    first_of,
+    plain,
+    roles_of,
+)
 from pronmetric.text.files.unit import FileTexts, Unit
 
 _MESSAGES = ("messages", "conversation", "dialogue", "turns", "utterances")
@@ -44,17 +58,30 @@ def _units(entry: Entry, role: Role, text_key: str | None, left_out: Counter[str
         yield from _talk(entry, talk, text_key, left_out)
         return
     names = [str(key) for key, value in entry.record.items() if not isinstance(value, dict | list)]
-    keys = roles_of(names, role, text_key, what="key", file=entry.file, line=line)
-    yield Unit(
-        entry.text(keys[TEXT]),
-        line,
-        f"object {line}",
-        source=_text(entry, keys.get(SOURCE)),
-        reference=_text(entry, keys.get(REFERENCE)),
-        doc=_label(entry, keys.get(DOC)),
-        system=_label(entry, keys.get(SYSTEM)),
-        speaker=None if SPEAKER not in keys else _label(entry, keys[SPEAKER]) or "",
-    )
+    lists = [str(key) for key, value in entry.record.items() if isinstance(value, list)]
+    listed = first_of(lists, CANDIDATES) if text_key is None and role in (Role.TRANSLATION, Role.CANDIDATES) else None
+    if listed is not None and role == Role.TRANSLATION:
+        if first_of(names, TEXTS) is None:
+            entry.fail(f'"{listed}" are several translations of a line: `pronmetric rerank --nbest` chooses among them')
+        listed = None
+    if listed is not None and not entry.record[listed]:
+        entry.fail(f'"{listed}" is empty; expected the candidates of a line')
+    of_list = [] if listed is None else [listed]
+    keys = roles_of([*names, *of_list], role, text_key or listed, what="key", file=entry.file, line=line)
+    texts = (entry.text(keys[TEXT]),) if listed is None else entry.sentences(listed)
+    of = str(line) if listed is not None else _label(entry, first_of(names, IDS)) if role == Role.CANDIDATES else None
+    for number, text in enumerate(texts, start=1):
+        yield Unit(
+            text,
+            line,
+            f"object {line}" if listed is None else f"object {line}, candidate {number}",
+            source=_text(entry, keys.get(SOURCE)),
+            reference=_text(entry, keys.get(REFERENCE)),
+            doc=_label(entry, keys.get(DOC)),
+            system=_label(entry, keys.get(SYSTEM)),
+            speaker=None if SPEAKER not in keys else _label(entry, keys[SPEAKER]) or "",
+            of=of,
+        )
 
 
 def _talk(entry: Entry, key: str, text_key: str | None, left_out: Counter[str]) -> Iterator[Unit]:

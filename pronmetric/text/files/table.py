@@ -13,13 +13,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pronmetric.errors import InputError
-from pronmetric.text.files.columns import DOC, REFERENCE, SOURCE, SPEAKER, SYSTEM, TEXT, Role, roles_of
+from pronmetric.text.files.columns import DOC, IDS, REFERENCE, SOURCE, SPEAKER, SYSTEM, TEXT, Role, first_of, roles_of
 from pronmetric.text.files.unit import FileTexts, Unit
 from pronmetric.text.lines import check_segment, read_lines
 
 _SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)  # Excel's own first line
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _EMPTY = "empty row"
+_OF = "of"
 
 
 def read_csv(path: Path, role: Role = Role.TRANSLATION, text_key: str | None = None) -> FileTexts:
@@ -86,6 +87,8 @@ def _read(path: Path, rows: Iterator[tuple[int, list[str]]], name: str, role: Ro
         raise InputError(f"two columns are named {repeated!r}; each needs its own name", file=path, line=line)
     columns = roles_of(header, role, text_key, what="column", file=path, line=line)
     at = {kind: header.index(column) for kind, column in columns.items()}
+    if (of := first_of(header, IDS)) is not None and role == Role.CANDIDATES:
+        at[_OF] = header.index(of)
     units, empty = [], 0
     for row, (line, cells) in enumerate(rows, start=1):
         if not any(cell.strip() for cell in cells):
@@ -105,6 +108,7 @@ def _read(path: Path, rows: Iterator[tuple[int, list[str]]], name: str, role: Ro
                 doc=given.get(DOC) or None,
                 system=given.get(SYSTEM) or None,
                 speaker=given.get(SPEAKER),
+                of=given.get(_OF) or None,
             )
         )
     return FileTexts(name, tuple(units), in_order=True, left_out={_EMPTY: empty} if empty else {})

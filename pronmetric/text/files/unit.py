@@ -11,6 +11,7 @@ class Unit:
     """A text of a file.
 
     place: where it stands, in the format's words, such as "cue 3, 00:00:01". line: its first line in the file, from 1.
+    of: what tells the line to translate of which it is a candidate, where a file may have several of each.
     """
 
     text: str
@@ -21,6 +22,7 @@ class Unit:
     doc: str | None = None
     system: str | None = None
     speaker: str | None = None
+    of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,10 +28,9 @@ from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.progress import progress
 from pronmetric.pronouns.languages import Language
 from pronmetric.schema import JudgedText
-from pronmetric.scoring.judged import source_language, source_of
+from pronmetric.scoring.judged import missing_forms, source_language, source_of
 from pronmetric.text.context import join
 from pronmetric.training.after.calibrate import FEWEST, PIECES, logits_of
-from pronmetric.training.examples.people_text import missing_before
 
 FEWEST_GAPS = 10  # in which a pronoun was missing, to calibrate the logits of gaps
 SILENT = Mixing(model=1.0, reader=0.0, bias=0.0)  # the source counts nothing
@@ -226,8 +225,7 @@ def gap_labels(text: JudgedText, places: Sequence[int], language: Language) -> l
 
     places: of each gap, the number of the word after it.
     """
-    inserted = [(gap.start, gap.form) for gap in text.gaps]
-    labels = missing_before(language.words(text.text), inserted, text.unjudged)
+    labels = missing_forms(text, language)
     return [(k, form) for k, place in enumerate(places) if (form := labels[place]) is not None]
 
 

@@ -28,6 +28,7 @@ _FOLDERS = {
     "people": "data.people=PEOPLE",
 }
 _MANIFEST = {  # keys of `prepare` by those of the manifest's config
+    "align_lines": "align.lines",
     "years": "data.years",
     "pairs": "data.pairs",
     "exclude": "data.exclude",
@@ -44,7 +45,6 @@ _MANIFEST = {  # keys of `prepare` by those of the manifest's config
     "english_share": "splits.english_share",
     "whole_files": "splits.whole_files",
     "pieces": "passages.pieces",
-    "outputs": "passages.outputs",
     "fidelity.passages": "fidelity.passages",
     "fidelity.ties": "fidelity.ties",
     "source.outputs": "source.outputs",
@@ -92,12 +92,6 @@ def prepare_line(manifest: Mapping[str, Any], out: str = PREPARED) -> str:
     usual = default("prepare") | {f"data.{key}": value for key, value in default("data/wmt").items()}
     words = [override for name, override in _FOLDERS.items() if inputs.get(name)]
     words = ["data.wmt=[]", *words] if inputs.get("wmt") == {} else words
-    aligner = str(given.get("align_backend") or usual["align"])
-    if removed("prepare", "align", [aligner]):
-        aligner = usual["align"]
-    words += [f"align={aligner}"] if aligner != usual["align"] else []
-    lines = given.get("align_lines")
-    words += [f"align.lines={lines}"] if lines not in (None, default(f"align/{aligner}").get("lines")) else []
     for name, key in _MANIFEST.items():
         if name in given and given[name] != usual[key] and (given[name] is not None or name != "seed"):
             words.append(f"{key}={override_value(given[name])}")

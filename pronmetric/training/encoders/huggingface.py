@@ -100,7 +100,7 @@ def _model_folders(root: Path) -> Iterator[Path]:
 
 
 def embedding_aligner() -> EmbeddingAligner:
-    """The aligner by word vectors of `align` and `prepare`: the third layer of an encoder installed as a package.
+    """The aligner by word vectors of `align`: the third layer of an encoder installed as a package.
 
     Raises:
         PronmetricError: the encoder is not installed.

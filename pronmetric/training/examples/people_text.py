@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,9 @@ import numpy as np
 from pronmetric.data import arrow
 from pronmetric.data.collate import Example
 from pronmetric.errors import InputError
+from pronmetric.pronouns.gaps import missing_before
 from pronmetric.pronouns.languages import Language
 from pronmetric.text.context import Source, join
-from pronmetric.text.words import Word
 from pronmetric.training.examples.labelled import LabelledExample
 
 SPLIT = arrow.PEOPLE_SPLITS[0]
@@ -55,24 +55,6 @@ def draw_weights(rows: Any, pieces: np.ndarray, share: float) -> np.ndarray:
         if mask.any():
             weights[mask] = part * share / pieces[mask].sum()
     return weights
-
-
-def missing_before(
-    words: Sequence[Word], places: Iterable[tuple[int, str]], unknown: Sequence[Sequence[int]] = ()
-) -> tuple[str | None, ...]:
-    """For each word the form that is missing before it, "" for none, None in the `unknown` spans.
-
-    places: offsets and forms; one after the last word is left out, of two before a word the first counts.
-    """
-    starts = np.array([word.start for word in words])
-    found: list[str | None] = [
-        None if any(start <= word.start < max(end, start + 1) for start, end in unknown) else "" for word in words
-    ]
-    for offset, form in places:
-        at = int(np.searchsorted(starts, offset))
-        if at < len(found) and not found[at]:
-            found[at] = form
-    return tuple(found)
 
 
 def people_text(row: Mapping[str, Any], rng: np.random.Generator, language: Language) -> LabelledExample:

@@ -22,6 +22,7 @@ from pronmetric.data.collate import Batch, Collator, Example, cut_batches
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt
 from pronmetric.pronouns.delete import deletable, delete
+from pronmetric.pronouns.gaps import missing_before
 from pronmetric.pronouns.languages import Language, referents
 from pronmetric.text.context import Source, join
 from pronmetric.training.examples import labelled as examples
@@ -100,7 +101,7 @@ def translation(
     if flat:
         context, text = language.writing.flatten(context), language.writing.flatten(text)
     source = None if without else Source(row["source"], () if no_context else tuple(row["source_context"]))
-    gaps = people_text.missing_before(language.words(text), missing) if deleted else ()
+    gaps = missing_before(language.words(text), missing) if deleted else ()
     return LabelledExample(Example(context, text, spans, source), right, True, gaps=gaps)
 
 

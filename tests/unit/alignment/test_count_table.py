@@ -159,5 +159,8 @@ def test_parallel_files(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     files = [str(tmp_path / name) for name in "srh"]
     assert list(read_parallel(files)) == [Line("a", ("A",)), Line("b", ("B", "X")), Line("c", ("C",))]
+    (tmp_path / "a.po").write_text('msgid "Sie ging."\nmsgstr "She left."\n\nmsgid "Er kam."\nmsgstr "He came."\n')
+    po = str(tmp_path / "a.po")
+    assert list(read_parallel([po, po])) == [Line("Sie ging.", ("She left.",)), Line("Er kam.", ("He came.",))]
     with pytest.raises(InputError, match=r"1 lines, but .*s has 3"):
         list(read_parallel([files[0], str(tmp_path / "short")]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import Any
 
 import pytest
@@ -54,6 +55,7 @@ def test_the_first_lines_name_the_weights(name: str) -> None:
     )
 
 
+@cache
 def shipped() -> set[str]:
     """The hashes of all shipped weights, and of those whose scores one of them keeps (`experiment=preference`)."""
     found = set()

@@ -26,16 +26,16 @@ from pronmetric.pronouns.finder import find
 from pronmetric.schema import Pair, Passage
 from tests.tools.browser import find as find_browser
 from tests.tools.source_readers import save_scorer
-from tests.unit.benchmarks.test_missing import TEXT as EDITED
 
 TESTED = {  # scripts, each by a test of this file or, `card`, of test_card.py
     "checkpoint": {
-        "antecedents", "bias", "calibration", "card", "confusions", "context_gain", "fidelity", "gap", "gender",
-        "missing", "pair_accuracy", "paper_tables", "people", "reference_free", "short_sources", "source_reader",
+        "antecedents", "bias", "calibration", "card", "confusions", "context_gain", "deciding", "fidelity",
+        "gap", "gender", "pair_accuracy", "paper_tables", "people", "reference_free", "short_sources", "source_reader",
         "study", "system_level", "talk", "target_languages", "translation_models",
     },
     "cost": {
         "board", "bulk", "faults", "fuzz", "performance", "precision", "report", "scoring_speed", "serve_load",
+        "source_speed",
     },
 }  # fmt: skip
 GAP = [
@@ -172,6 +172,11 @@ def test_each_script_is_run_here(root: Path) -> None:
         ("context_gain", ["--data", "PREPARED"], "common - none"),
         ("confusions", ["--data", "PREPARED", "--examples", "1"], "R vs R': "),
         ("gender", ["--data", "PREPARED", "--number", "2"], "gendered pronouns"),
+        (
+            "deciding",
+            ["--data", "PREPARED", "--number", "4", "--page", "PAGE"],
+            "| two names and one gendered pronoun, ",
+        ),
         ("calibration", ["--data", "PREPARED", "--shared", "SHARED", "--natural", "tiny*"], "calibration error"),
         ("calibration", ["--data", "PREPARED", "--shared", "SHARED", "--natural", "tiny*", "--form", "study"], "Brier"),
         ("antecedents", ["--data", "PREPARED", "--shared", "SHARED", "--page", "PAGE"], "hit@1"),
@@ -242,16 +247,6 @@ def test_source_reader(natural: bool, run: Run, with_reader: Path, prepared: Pat
     assert found["reader"]["all"]["pronouns"] == found["without source"]["all"]["pronouns"] > 10 and "together" in told
 
 
-def test_missing(
-    run: Run, with_gaps: Path, make_prepared: Callable[..., Path], sample_pairs: list[Pair], tmp_path: Path
-) -> None:
-    folder, out = make_prepared(train=sample_pairs[:4], development=[], people=[EDITED]), tmp_path / "missing.json"
-    flags = ["--model", with_gaps, "--data", folder, "--split", "people_train", "--precision", "32", "--out", out]
-    told = run("checkpoint.missing", *flags)
-    found = json.loads(out.read_text(encoding="utf-8"))["figures"]["all"]
-    assert found["insertions"] == 1 and found["gaps"] == 3 and "t:et-en" in told
-
-
 def test_short_sources(run: Run, with_reader: Path, tmp_path: Path) -> None:
     page = tmp_path / "short.md"
     told = run("checkpoint.short_sources", "--model", with_reader, "--page", page)
@@ -320,6 +315,16 @@ def test_scripts_of_make_bench(
     systems = [] if script == "performance" else ["--systems", "2"]
     run(f"cost.{script}", *given, *systems, *flags)
     assert figure in json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+
+
+def test_source_speed(run: Run, with_gaps: Path, tiny_checkpoint: Callable[..., Path], tmp_path: Path) -> None:
+    flags = ["--wmt-dir", tmp_path / "none", "--lines", "6", "--out", tmp_path / "out.json"]
+    told = run("cost.source_speed", *flags, "--model", with_gaps)
+    found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert found["texts"] == 6 > found["texts_with_pronoun"] > 0 and "with_pronoun: " in told
+    assert found["all"]["ratio"] == found["all"]["with"] / found["all"]["without"] > 0
+    with pytest.raises(PronmetricError, match="has no reader of sources"):
+        run("cost.source_speed", *flags, "--model", tiny_checkpoint())
 
 
 def test_speed_of_metrics_of_several_sizes(

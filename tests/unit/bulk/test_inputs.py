@@ -198,6 +198,10 @@ def test_urls(write: Write) -> None:
         (["none.jsonl"], "none.jsonl: no such file or folder"),
         (["no*.jsonl"], "no file matches this pattern"),
         (["a.txt"], "expected a file .parquet, .jsonl, .jsonl.gz or .jsonl.zst"),
+        (
+            ["a.srt"],
+            "a.srt: is SRT; expected a file .parquet, .jsonl, .jsonl.gz or .jsonl.zst: its texts are scored by",
+        ),
         (["empty"], "no file .parquet, .jsonl"),
         (["a.jsonl", "./a.jsonl"], "./a.jsonl: is given twice"),
         (["a.jsonl", "*.jsonl"], "is given twice"),
@@ -210,6 +214,7 @@ def test_names_that_are_refused(
 ) -> None:
     write("a.jsonl", records(1))
     write("a.txt", b"x")
+    write("a.srt", b"1\n")
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError) as raised:

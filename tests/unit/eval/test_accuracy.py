@@ -7,7 +7,7 @@ from scipy import stats
 from pronmetric.errors import PronmetricError
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.eval.accuracy import Confusion
-from pronmetric.eval.estimates import Estimate, cluster_mean, cluster_share, difference_of_means
+from pronmetric.eval.estimates import Estimate, cluster_mean, cluster_share
 
 
 def test_equal_and_null_are_wrong_and_counted_apart() -> None:
@@ -115,14 +115,3 @@ def test_confusions_in_order_of_errors() -> None:
     decisions = evaluation.decide([0, 0, 1, 1, 0.5], [1, 1, 0, 0, 0.5])
     found = evaluation.confusions(["it", "it", "it", "he", "he"], ["that", "that", "that", "it", "it"], decisions)
     assert found == [Confusion("it", "that", 3, 2), Confusion("he", "it", 2, 1)]
-
-
-def test_the_difference_of_two_groups_is_over_clusters() -> None:
-    values, first = [1, 1, 0, 1, 0, 0, 1, 0], [True] * 4 + [False] * 4
-    found = difference_of_means(values, first, ["a", "b", "c", "d", "d", "e", "f", "g"])
-    assert found.value == pytest.approx(3 / 4 - 1 / 4)
-    assert found.low is not None and found.high is not None and found.low < found.value < found.high
-    alone = difference_of_means(values, first, ["a"] * 8)
-    assert (alone.low, alone.high) == (None, None)
-    with pytest.raises(PronmetricError, match=r"values on both sides.* got 3 of 3 on the first, 3 clusters"):
-        difference_of_means([1, 0, 1], [True] * 3, "abc")

@@ -11,7 +11,7 @@ import pytest
 from pronmetric.errors import PronmetricError
 from pronmetric.eval import agreement, kappa
 from pronmetric.eval.accuracy import accuracy, decide
-from pronmetric.eval.calibration import brier, logit
+from pronmetric.eval.calibration import logit
 from pronmetric.eval.correlation import kendall, pairwise, pearson, spearman
 from pronmetric.eval.detection import detect
 from pronmetric.eval.estimates import cluster_mean
@@ -72,7 +72,6 @@ BAD: dict[str, Callable[[], object]] = {
     "detect NaN": lambda: detect([True, False], [NAN, 0.5]),
     "detect infinite": lambda: detect([True, False], [INF, 0.5]),
     "detect threshold": lambda: detect([True, False], [0.1, 0.5], threshold=NAN),
-    "brier NaN": lambda: brier([NAN, 0.5], [0, 1]),
     "logit NaN": lambda: logit([NAN]),
     "logit range": lambda: logit([1.5]),
     **{

@@ -166,7 +166,7 @@ def test_a_file_on_stdout_sends_what_is_printed_to_stderr(name: str, here: Path)
     code = f"""
 from pronmetric.output import targets
 from pronmetric.text import streams
-with streams.divertible_stdout():
+with streams.run():
     targets.check([{name!r}, None], read=[])
     print("printed")
     with targets.AtomicFile({name!r}) as file:

@@ -7,7 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pronmetric.report import buckets, page, tables
+from pronmetric.report import buckets, tables
+from pronmetric.report.chart import svg
 from pronmetric.report.content import Content, ModelView
 from pronmetric.results import Output, Pronoun, Result, Segment, System
 
@@ -78,7 +79,7 @@ def test_unbounded_scores_have_no_share_of_doubtful_ones() -> None:
 
 def test_the_chart_as_a_file_is_one_complete_svg() -> None:
     systems = (System("out/<a>.txt", 50.0, (40.0, 60.0), 4, 3, 3), System("b.txt", None, None, 0, 3, 0))
-    top = ElementTree.fromstring(page.svg(systems))
+    top = ElementTree.fromstring(svg(systems))
     texts = [text.text for text in top.iter("{http://www.w3.org/2000/svg}text")]
     assert "<a>.txt: 50.00 (40.00 to 60.00)" in texts and "b.txt: no pronouns" in texts
     assert len(list(top.iter("{http://www.w3.org/2000/svg}circle"))) == 1

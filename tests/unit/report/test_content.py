@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from pronmetric.eval.decision import PREFERENCE, SCORE
+from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.report.content import (
     ADDED,
     NOTHING,
@@ -14,11 +17,19 @@ from pronmetric.report.content import (
     Link,
     best,
     confusion,
-    describe_model,
     differing,
     gap,
+    is_model_of,
+    link_pronouns,
+    listed_texts,
+    model_views,
+    reads_as,
 )
 from pronmetric.results import Output, Pronoun, Result, Segment, System, Verdict, judge
+from pronmetric.scoring.alternatives import Alternative, PronounAlternatives
+from pronmetric.scoring.score import PronounScore
+from pronmetric.signature import Signature
+from pronmetric.text.context import Source
 
 SHE, HE = Link(SAME, 0, "she", 0, "she"), Link(PRONOUN, 0, "she", 0, "he")
 
@@ -98,8 +109,59 @@ def test_confusion_counts_rows_by_the_reference() -> None:
 
 
 def test_a_model_is_known_by_its_weights_and_settings_whatever_its_name() -> None:
-    loaded = "model:small|weights:ab12cd34|settings:01|precision:32"
-    told = describe_model(loaded, "model:default|weights:ab12cd34|settings:01|precision:bf16")
-    assert told.endswith("are from the model that produced the scores, small")
+    loaded = Signature.parse("model:small|weights:ab12cd34|settings:01|precision:32")
+    assert is_model_of(loaded, "model:default|weights:ab12cd34|settings:01|precision:bf16")
     for other in ("model:small|weights:ab12cd34|settings:02", "model:small|hash:ab12cd34", "none"):
-        assert "from a different model (small, weights ab12cd34, settings 01)" in describe_model(loaded, other)
+        assert not is_model_of(loaded, other)
+
+
+def test_sources_count_where_the_same_reader_read_them() -> None:
+    loaded = Signature.parse("model:a|source:reader-01")
+    assert reads_as(loaded, "model:b|source:reader-01")
+    assert not reads_as(loaded, "model:b|source:reader-02") and not reads_as(loaded, "model:b")
+    assert not reads_as(Signature.parse("model:a"), "model:b")
+
+
+def test_texts_have_the_sources_of_their_document() -> None:
+    rows = result(*ROWS)
+    segments = tuple(
+        segment._replace(source=f"Quelle {segment.number}.", doc="a" if segment.number < 2 else "b")
+        for segment in rows.segments
+    )
+    sourced = replace(rows, segments=segments, source_language="de")
+    first, second = listed_texts(sourced, [1, 2], with_source=True)[::2]
+    assert first.source == Source("Quelle 1.", ("Quelle 0.",), "de")
+    assert second.source == Source("Quelle 2.", (), "de")
+    assert all(text.source is None for text in listed_texts(sourced, [1, 2], with_source=False))
+
+
+def test_no_form_is_proposed_that_is_below_the_one_it_replaces() -> None:
+    """Neither below the probability in the result nor below that of the loaded model; the same person first."""
+    pronoun = PronounScore("He", 0, 2, 0.4, 0.4)
+    others = [("we", 0.9, False), ("she", 0.6, True), ("it", 0.45, True), ("they", 0.3, True)]
+    found = PronounAlternatives(pronoun, tuple(Alternative(f, f, p, True, same) for f, p, same in others))
+    text = Output("He left.", "", 0.5, (Pronoun("He", 0, 2, 0.5),))
+    one = replace(result((text,)), segments=(Segment(0, None, None, None, (text,)),))
+    (view,) = model_views(one, [0], [()], [(found,)])[0]
+    assert view.others == ((("she", 0.6), ("we", 0.9)),)
+
+
+@pytest.mark.parametrize(
+    ("reference", "text", "kinds"),
+    [
+        ("It is connected to the network.", "He is connected to the network.", [(PRONOUN, "it", "he")]),
+        ("It is connected to it.", "He is connected to it.", [(PRONOUN, "it", "he"), (SAME, "it", "it")]),
+        ("She saw him there.", "She saw there.", [(SAME, "she", "she"), (NOTHING, "him", "")]),
+        ("She saw there.", "She saw him there.", [(SAME, "she", "she"), (ADDED, "", "him")]),
+    ],
+)
+def test_where_the_rest_is_the_same_one_pronoun_is_one_change(
+    reference: str, text: str, kinds: list[tuple[str, str, str]]
+) -> None:
+    """Two words of an aligner that knows a single line: the rest of the sentence decides."""
+    found = tuple(Pronoun(p.text, p.start, p.end, 0.5) for p in ENGLISH.find(text))
+    segment = Segment(0, None, None, reference, (Output(text, "", 0.5, found),))
+    one = replace(result((output("She left", 0.5),)), segments=(segment,))
+    links = link_pronouns(one, lambda _: None)
+    assert links is not None
+    assert [(link.kind, link.reference_form, link.form) for link in links[0][0]] == kinds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pronmetric.report.page import short
+from pronmetric.report.names import short
 
 
 @pytest.mark.parametrize(

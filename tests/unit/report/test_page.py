@@ -12,15 +12,18 @@ from typing import Any
 
 import pytest
 
+from pronmetric.checkpoint.people import People
 from pronmetric.eval.decision import SCORE
 from pronmetric.output.display import visible
 from pronmetric.report import notebook, tables
+from pronmetric.report.chart import axis, chart
 from pronmetric.report.content import PRONOUN, SAME, Content, Link, ModelView
 from pronmetric.report.embed import dump_json
-from pronmetric.report.page import LEVELS, axis, chart, pack_weights, page, pieces
+from pronmetric.report.page import LEVELS, pack_weights, page, pieces
 from pronmetric.results import Output, Pair, Pronoun, Result, Segment, System, judge
 from pronmetric.results.records import ERROR_RATES
-from pronmetric.scoring.score import Gap, PronounScore, SegmentScore
+from pronmetric.scoring.score import Gap, PronounScore, SegmentScore, tally_segments
+from pronmetric.text.context import Text
 from tests.tools.made_up_report import made_up
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \u2028 \"'{{data}}"
@@ -84,6 +87,16 @@ def test_the_data_of_a_page_are_compact() -> None:
     other = [0, 0.2, [0.6, "Z00F"], [["she", 0.93], ["it", 0.5], ["they", 0.2]]]
     assert outputs[1] == [0, 2, 0.2, [other], [[1, 0, "she", 0, "he"]]]
     assert data["confusion"] == [{"she": {"she": 1}}, {"she": {"he": 1}}]
+
+
+def test_the_place_of_a_text_in_its_file_is_in_the_data() -> None:
+    content = small()
+    (segment,) = content.result.segments
+    placed = segment._replace(outputs=(segment.outputs[0]._replace(place=f"cue 3, line 12 {EVIL}"), segment.outputs[1]))
+    text = page(replace(content, result=replace(content.result, segments=(placed,))), title="Two")
+    ((*_, places),) = data_of(text)["segments"]
+    assert places == [visible(f"cue 3, line 12 {EVIL}"), None]
+    assert [tag for tag, _ in Elements(text).tags] == [tag for tag, _ in Elements(page(content, title="Two")).tags]
 
 
 def test_text_of_the_data_is_never_markup() -> None:
@@ -215,9 +228,9 @@ def test_gaps_and_errors_apart_are_in_the_data_of_a_page() -> None:
     first, second = data_of(made)["segments"][0][4]
     assert first[5:] == [None, [0.125, 0.0, None], []]
     assert second[5:] == [None, [0.875, 0.625, None], [[1, "it", 0.5]]]  # before "left"
-    said = "150.00 pronoun errors per 100 pronouns: 87.50 wrong or surplus, 62.50 missing, 95 % 140.00 to 160.00"
-    assert f'<ul class="notes" id="errors"><li><bdi title="b">b</bdi>: {said}</ul>' in made
-    assert 'id="errors"' not in page(small(), title="Two")
+    said = "b: 150.0 pronoun errors per 100 pronouns (87.5 wrong or surplus, 62.5 missing; 95 % 140.0 to 160.0); score"
+    assert f"<li>{said} " in made
+    assert "pronoun errors" not in page(small(), title="Two")
 
 
 def test_surplus_pronouns_are_in_the_data_of_a_page() -> None:
@@ -234,7 +247,7 @@ def test_surplus_pronouns_are_in_the_data_of_a_page() -> None:
     made = page(replace(content, result=result), title="Two")
     output = data_of(made)["segments"][0][4][1]
     assert output[6] == [0.625, 0.625, 0.25] and output[3][0][5] == 0.25
-    assert "150.00 pronoun errors per 100 pronouns: 62.50 wrong, 62.50 missing, 25.00 surplus, 95 % 140.00" in made
+    assert "150.0 pronoun errors per 100 pronouns (62.5 wrong, 62.5 missing, 25.0 surplus; 95 % 140.0 to" in made
     table = tables.systems(result)
     assert dict(zip(table.names, table.rows[1], strict=True))["expected_surplus_per_100_pronouns"] == "25.00"
 
@@ -246,8 +259,50 @@ def test_gaps_are_a_table() -> None:
     assert dict(zip(table.names, table.rows[1], strict=True))["expected_missing_per_100_pronouns"] == "62.50"
 
 
+def test_a_notebook_shows_the_worst_lines_first() -> None:
+    """Twenty of thirty, wherever they stand, numbered from 1; a text without a pronoun comes last."""
+
+    def segment(value: float | None) -> SegmentScore:
+        found = () if value is None else (PronounScore("It", 0, 2, value, value),)
+        return SegmentScore(value, found, words=2)
+
+    segments = [segment(None), *(segment(1 - k / 100) for k in range(30))]
+    texts = [Text("", f"It is {k}.") for k in range(31)]
+    shown = notebook.scores("runs/a.txt", tally_segments(segments).score(), texts, segments, signature="s")
+    rows = re.findall("<tr><td>([0-9]+)</td><td>([0-9.]+)</td>", shown)
+    assert rows == [(str(k + 1), f"{1 - (k - 1) / 100:.2f}") for k in range(30, 10, -1)]
+    assert "11 other lines are not shown" in shown and "14.5 pronoun errors per 100 pronouns" in shown
+
+
 def test_a_notebook_shows_gaps_between_the_words() -> None:
     segment = SegmentScore(0.9, (PronounScore("She", 0, 3, 0.9, 0.9),), missing=0.5, gaps=(Gap(0, "he", 0.2),))
     shown = notebook.coloured("She left.", segment)
     assert re.sub("<[^>]*>", "", shown) == "&#8248;he0.20 She0.90 left."
     assert shown.count("class='gap'") == 1
+
+
+def test_the_page_begins_with_a_verdict_and_the_worst_pronouns() -> None:
+    """In words before any table, without the script; tables are folded."""
+    made = page(small(), title="Two")
+    body = made[made.index("<main>") :]
+    verdict = re.search('<p class="verdict">(.*?)</p>', body)
+    assert verdict is not None
+    assert verdict[1] == "a has better pronouns than b: 70.00 points more (95 % 60.00 to 80.00, p = 0.0100)."
+    assert body.index('class="verdict"') < body.index('class="worst"') < body.index("<table") < body.index('id="list"')
+    assert "<table" not in re.sub("<details.*?</details>", "", body, flags=re.DOTALL)
+    assert re.search('<details class="fold"[^>]* open', body) is None
+
+
+def test_systems_that_are_scored_alone_or_not_compared_have_a_verdict_too() -> None:
+    content = small()
+    scored = replace(content.result, pairs=())
+    assert "a has the highest score, 90.00, then b with 20.00; `pronmetric compare` tests" in page(
+        replace(content, result=scored), title="Two"
+    )
+    errors = {ERROR_RATES[0]: (10.0, None)}, {ERROR_RATES[0]: (5.0, None)}
+    systems = tuple(s._replace(rates=rates) for s, rates in zip(scored.systems, errors, strict=True))
+    assert "b has the fewest pronoun errors, 5.0 per 100 pronouns, then a with 10.0;" in page(
+        replace(content, result=replace(scored, systems=systems)), title="Two"
+    )
+    people = replace(scored, systems=systems, people=People("MQM", 0.25, 0.4))
+    assert "A professional rater marks 1 in 4 of the pronouns" in page(replace(content, result=people), title="Two")

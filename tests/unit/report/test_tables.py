@@ -12,6 +12,7 @@ from pronmetric.report import plots
 from pronmetric.report.content import NOTHING, PRONOUN, SAME, Content, Link, ModelView
 from pronmetric.report.tables import Table, choose, latex, make, markdown, tsv
 from pronmetric.results import Output, Pair, Pronoun, Result, Segment, System
+from pronmetric.scoring.score import Gap
 
 
 def content() -> Content:
@@ -46,6 +47,19 @@ def test_the_rows_of_each_table() -> None:
     )
     without = replace(content(), links=None, views={})
     assert make("pronouns", without).rows[1][6:9] == ("", "", "") and make("confusion", without).rows == ()
+
+
+def test_places_in_files_are_a_column() -> None:
+    (segment,) = content().result.segments
+    outputs = tuple(
+        output._replace(place=f"cue {n}, line {2 * n}", gaps=(Gap(3, "it", 0.75),))
+        for n, output in enumerate(segment.outputs, start=1)
+    )
+    result = replace(content().result, segments=(segment._replace(outputs=outputs),))
+    placed = replace(content(), result=result)
+    assert make("pronouns", placed).header[:4] == ("segment", "doc", "place", "system")
+    assert [row[2] for row in make("pronouns", placed).rows] == ["cue 1, line 2", "cue 2, line 4"]
+    assert make("gaps", placed).rows[1] == ("4", "d", "cue 2, line 4", "b|c", "it", "3", "0.7500", "He left.")
 
 
 def test_older_scores_are_in_the_table() -> None:

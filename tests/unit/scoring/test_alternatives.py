@@ -98,6 +98,15 @@ def test_better_forms_that_agree_come_first() -> None:
     assert [(other.form, other.agrees) for other in place.better(3)] == [("it", True), ("he", True), ("these", False)]
 
 
+def test_better_forms_of_the_same_person_come_before_more_probable_ones() -> None:
+    """The form "me" is no likely slip for "him", however probable it is alone."""
+    scorer = Scorer({"him": 0.2, "me": 0.95, "us": 0.93, "it": 0.92, "them": 0.5})
+    ((place,),) = score_alternatives([Text("", "Anna called him.")], scorer)
+    assert [(other.form, other.same_person) for other in place.better(4)] == [
+        *(("it", True), ("them", True), ("me", False), ("us", False))
+    ]
+
+
 def test_only_pronouns_below_the_threshold_are_tried() -> None:
     scorer = Scorer({"he": 0.9, "his": 0.3, "her": 0.2})
     (places,) = score_alternatives([Text("", "He saw his dog.")], scorer, below=0.3)

@@ -75,16 +75,18 @@ def test_few_errors_have_an_interval_from_0_on() -> None:
 
 
 def test_the_notes_on_a_system() -> None:
-    said: list[str] = []
-    note_system("a", tally_segments([segment(0.75, 0.5), segment(0.5, 0.0)]).score(), said.append)
-    told = "a: 62.50 pronoun errors per 100 pronouns: 37.50 wrong or surplus, 25.00 missing"
-    assert said[1] == f"{told}; 312.50 per 1,000 words"  # 1.25 errors in 4 words; too few segments for an interval
+    said, more = list[str](), list[str]()
+    note_system("a", tally_segments([segment(0.75, 0.5), segment(0.5, 0.0)]).score(), said.append, more.append)
+    told = "a: 62.5 pronoun errors per 100 pronouns (37.5 wrong or surplus, 25.0 missing"
+    assert said == [f"{told}); score 62.50 of 2 pronouns."]  # too few segments for an interval
+    assert more[0] == "a: 312.50 errors per 1,000 words"  # 1.25 errors in 4 words
     said.clear()
-    note_system("a", tally_segments([segment(0.75, 0.5), segment(0.5, 0.0)] * 4).score(), said.append)
-    assert said[1].startswith(f"{told}, 95 % ") and " per 1,000 words" in said[1]
+    segments = [segment(0.75, 0.5), segment(0.5, 0.0)] * 4
+    note_system("a", tally_segments(segments).score(), said.append, more.append)
+    assert said[0].startswith(f"{told}; 95 % ")
     said.clear()
-    note_system("a", tally_segments([segment(0.75, None)]).score(), said.append)
-    assert said[1] == "a: expected errors 25.00 in 100 pronouns, 125.00 in 1,000 words"
+    note_system("a", tally_segments([segment(0.75, None)]).score(), said.append, more.append)
+    assert said == ["a: 25.0 pronoun errors per 100 pronouns (wrong or surplus); score 75.00 of 1 pronoun."]
 
 
 def test_a_comparison_shows_both_sides_apart() -> None:
@@ -151,9 +153,9 @@ def test_three_rates_are_those_of_shards(documents: bool, told_of_all: bool) -> 
 
 def test_three_kinds_of_errors_in_words() -> None:
     said: list[str] = []
-    note_system("a", tally_segments(split(segment(0.75, 0.5), segment(0.5, 0.0))).score(), said.append)
-    told = "62.50 pronoun errors per 100 pronouns: 28.12 wrong, 25.00 missing, 9.38 surplus"
-    assert said[1] == f"a: {told}; 312.50 per 1,000 words"
+    note_system("a", tally_segments(split(segment(0.75, 0.5), segment(0.5, 0.0))).score(), said.append, said.append)
+    told = "62.5 pronoun errors per 100 pronouns (28.1 wrong, 25.0 missing, 9.4 surplus)"
+    assert said[0] == f"a: {told}; score 62.50 of 2 pronouns."
     pairs = AllPairs(("x", "y"), (), tie=0.01, by=ERRORS)
     (pair,) = pairs.add({(0, 1): tuple(split(segment(0.75, 0.0))), (1, 0): tuple(split(segment(None, 0.75, IT)))}, None)
     line = segment_line(0, pair, by=ERRORS)
@@ -163,7 +165,7 @@ def test_three_kinds_of_errors_in_words() -> None:
         pairs.results(seed=1)[0], tie=0.01, by=ERRORS
     )
     verdict = gate(Limits(max_errors=2.0), split(segment(0.9, 0.0), segment(0.5, 0.5, IT)))
-    told = gate_text.summary(verdict, Names("new.txt", None, SCORE)).splitlines()[1]
+    told = gate_text.summary(verdict, Names("new.txt", None, SCORE)).splitlines()[2]
     assert told.endswith("1.10 (0.45 wrong, 0.50 missing, 0.15 surplus) in 2 pronouns")
 
 
@@ -172,11 +174,11 @@ def test_the_gate_counts_missing_pronouns_and_says_so() -> None:
     verdict, names = gate(Limits(max_errors=2.0), segments), Names("new.txt", None, SCORE)
     assert not verdict.passed and verdict.conditions[0].found == pytest.approx(2.1)
     told = gate_text.summary(verdict, names).splitlines()
-    assert "at most 2 pronoun errors expected" in told[1]
-    assert told[1].endswith("2.10 (0.60 wrong or surplus, 1.50 missing) in 2 pronouns")
-    assert told[2] == "2 segments with a doubtful or missing pronoun:"
-    assert told[3] == "new.txt:2 (d1): doubtful: It 0.50; missing: it at 3 0.75"
-    assert told[5] == "new.txt:3 (d2): missing: it at 3 0.75"  # the other gap is likely right
+    assert "at most 2 pronoun errors expected" in told[2]
+    assert told[2].endswith("2.10 (0.60 wrong or surplus, 1.50 missing) in 2 pronouns")
+    assert told[3] == "2 segments with a doubtful or missing pronoun:"
+    assert told[4] == "new.txt:2 (d1): doubtful: It 0.50; missing: it at 3 0.75"
+    assert told[6] == "new.txt:3 (d2): missing: it at 3 0.75"  # the other gap is likely right
     assert [finding.value for finding in verdict.findings] == pytest.approx([0.25, 0.25])
 
 

@@ -56,6 +56,18 @@ def test_an_id_is_optional(client: TestClient) -> None:
     assert found.status_code == 200 and len(found.json()["segments"]) == 3
 
 
+def test_records_that_are_no_translation_are_noted(client: TestClient) -> None:
+    records = [{"text": "She left."}, {"id": "x", "text": "I'm sorry, but I cannot help with that request."}]
+    told = ["record x looks like no translation (refusal)"]
+    for path in ("/score", "/suggest"):
+        found = client.post(path, json={"records": records}).json()
+        assert found["notes"] == told, path
+        assert [one.get("no_translation") for one in found["records"]] == [None, "refusal"]
+    found = client.post("/compare", json={"a": records, "b": records}).json()
+    assert found["notes"] == told
+    assert client.post("/score", json={"records": records[:1]}).json()["notes"] == []
+
+
 @pytest.mark.parametrize(
     ("host", "more", "right", "wrong"),
     [

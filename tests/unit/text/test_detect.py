@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -139,13 +141,20 @@ def test_gzip_is_looked_into(tmp_path: Path) -> None:
     assert detect.of_file(path) == "srt"
 
 
-def test_a_stream_of_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_format_is_read_from_stdin_and_refused_from_pipes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "stdin"
     path.write_text(SRT, encoding="utf-8")
     with path.open() as stream:
         monkeypatch.setattr("sys.stdin", stream)
-        with pytest.raises(InputError, match="<stdin>: is SRT, which is not read from a stream: save it as a file"):
-            corpus.read(["-"], print)
+        assert corpus.read(["-"], print).formats == {"<stdin>": "SRT"}
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(SRT,), daemon=True)
+    writer.start()
+    with pytest.raises(InputError, match="pipe: is SRT, which is not read from a stream: save it as a file"):
+        corpus.read([str(pipe)], print)
 
 
 def test_a_choice_among_plain_lines_is_refused(tmp_path: Path) -> None:

@@ -111,5 +111,5 @@ def test_missing_file_and_folder(tmp_path: Path) -> None:
 
 def test_a_stream_is_read_like_a_file() -> None:
     assert list(decode_lines(io.BytesIO(b"\xef\xbb\xbfa\r\nb"), file="-")) == ["a", "b"]
-    with pytest.raises(InputError, match=r"-:1: a NUL"):
+    with pytest.raises(InputError, match=r"<stdin>:1: a NUL"):
         list(decode_lines(io.BytesIO(b"\0"), file="-"))

@@ -67,6 +67,18 @@ def test_an_inserted_sentence_is_in_the_document_of_its_line() -> None:
     assert [row.doc for row in found if not row.texts[0]] == ["b"]
 
 
+def test_where_sentences_begin() -> None:
+    found, _ = resegment(
+        [["It rained.", "He stayed. She left.", "Who came?"], ["It rained, and he stayed.", "She left. Who came?"]]
+    )
+    assert [row.begins for row in found] == [((1, 1), (1, 1)), ((2, 2), (2, 1)), ((3, 1), (2, 2))]
+    by_document = [["It rained.", "He stayed.", "Who came?"], ["It rained. He stayed.", "Who came?"]]
+    found, _ = resegment(by_document, ["a", "a", "b"])
+    assert [row.begins for row in found] == [((1, 1), (1, 1)), ((2, 1), (1, 2)), ((3, 1), (2, 1))]
+    inserted, _ = resegment([ONE[:2], [ONE[0], "A new storm is coming to the coast.", ONE[1]]])
+    assert [row.begins for row in inserted if not row.texts[0]] == [((2, 1), (2, 1))]
+
+
 def test_another_text_is_told() -> None:
     _, alignments = resegment([ONE, ["Bread is baked from flour, water, salt and some yeast.", "Yes."]])
     assert alignments[0].note("x", "y").endswith("; is it the same text?")
@@ -112,5 +124,5 @@ def test_errors(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="a segment of"):
         read([files["a"]], print)
     assert read([files["a"]], print, resegment=True).segments == 20_000
-    with pytest.raises(PronmetricError, match=r"different numbers of lines: .*align them with `resegment=True`"):
+    with pytest.raises(PronmetricError, match=r"different numbers of lines: .*`resegment=True` aligns them"):
         read([files["ref"], files["docs"]], print)

@@ -87,7 +87,6 @@ def test_the_card_names_the_language(german: Path, tiny_checkpoint: Callable[...
             config=checkpoint_config.read(folder / "config.yaml"),
             manifest=manifest,
             manifest_hash="0",
-            reports=[],
             making=Making("a machine", "2026-01-02"),
         )
         assert f"language:\n- {code}\n" in text and said in text

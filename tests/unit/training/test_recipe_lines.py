@@ -15,19 +15,17 @@ MANIFEST: dict[str, Any] = {
         "years": None,
         "exclude": ["newstest2017", "newsdiscusstest2015", "wmt23:zh-en", "wmt23:he-en"],
         "context_size": 3,
-        "align_backend": "agreement",
         "align_lines": 100000,
         "agreement": "grammar",
         "rule": {"development": ["wmt23"], "test": ["wmt14", "wmt22:de-en"], "development_share": 0.1, "seed": 1},
         "pieces": 128,
-        "outputs": 8,
         "fidelity": {"passages": 500, "ties": 0.4},
         "seed": 1,
     },
 }
 PREPARE = (
     "pronmetric prepare data.wmt=WMT data.english=ENGLISH context.size=3 'splits.test=[wmt14,wmt22:de-en]' "
-    "passages.outputs=8 fidelity.passages=500 out=PREPARED"
+    "fidelity.passages=500 out=PREPARED"
 )
 
 

@@ -242,7 +242,6 @@ NOT_READ = [
     ("prepare", ["filter.min_agreement=0.5"], "filter.min_agreement is not read with filter.agreement=grammar"),
     ("prepare", ["splits.english_share=0.5"], "splits.english_share is not read without documents"),
     ("train", ["encoder=glove", "encoder.hidden=0"], "encoder.hidden=0: expected a whole number of at least 1"),
-    ("prepare", ["align=embedding", "align.lines=5"], "align.lines is not read with align=embedding; it belongs to"),
 ]
 
 

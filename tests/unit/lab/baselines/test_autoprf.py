@@ -234,9 +234,9 @@ def test_faults_of_documents(tmp_path: Path, content: str, message: str) -> None
 
 def test_in_one_language_the_reference_is_its_own_source() -> None:
     reference, candidate = ["They", "saw", "her", "."], ["now", "they", "saw", "him", "there", "."]
-    found = list(same_language(reference, candidate, [(0, 1), (2, 3), (2, 4)], positions=[0, 2], document=1))
-    assert found == [Instance("they", ["they"], ["they"], 1), Instance("her", ["her"], ["him", "there"], 1)]
-    assert tally(found, documents=2).total == Counts(2, 1, 2, 3)
+    found = list(same_language(reference, candidate, [(0, 1), (2, 3), (2, 4)], positions=[0, 2]))
+    assert found == [Instance("they", ["they"], ["they"]), Instance("her", ["her"], ["him", "there"])]
+    assert tally(found).total == Counts(2, 1, 2, 3)
 
 
 def flat(texts: dict[str, list[str]], links: dict[str, list[str]], starts: list[int], *, run_on: bool) -> list[object]:

@@ -140,7 +140,7 @@ def test_missing_pronouns_are_in_columns_of_their_own(tmp_path: Path) -> None:
     systems = board["classes"]["all"]["systems"]
     assert [site.APART_COLUMNS[0] in entry for entry in systems] == [True, False]
     (page,) = [path for path in (tmp_path / "systems").iterdir() if "Alder" in path.name]
-    told = "37.50 pronoun errors per 100 pronouns: 12.50 wrong or surplus, 25.00 missing"
+    told = "37.5 pronoun errors per 100 pronouns (12.5 wrong or surplus, 25.0 missing"
     assert told in page.read_text(encoding="utf-8")
     path = tmp_path / "scores.json"
     scored.write(known, path)
@@ -156,7 +156,7 @@ def test_surplus_pronouns_are_told_from_wrong_ones(tmp_path: Path) -> None:
     assert float(first["errors_per_100_pronouns"]) == 37.5
     assert [float(first[name]) for name in site.APART_COLUMNS] == [6.25, 25.0, 6.25]
     (page,) = [path for path in (tmp_path / "systems").iterdir() if "Alder" in path.name]
-    told = "37.50 pronoun errors per 100 pronouns: 6.25 wrong, 25.00 missing, 6.25 surplus"
+    told = "37.5 pronoun errors per 100 pronouns (6.2 wrong, 25.0 missing, 6.2 surplus"
     assert told in page.read_text(encoding="utf-8")
     path = tmp_path / "scores.json"
     scored.write(of, path)

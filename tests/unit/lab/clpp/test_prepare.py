@@ -24,6 +24,14 @@ def made(pair: str, source: str, target: str, links: str, counts: Counter[str] |
     return line.split("\t")
 
 
+def test_markup_is_no_corpus(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"src":"Sie", "mt":"She"}\n')
+    (tmp_path / "links").write_text("0-0\n")
+    files = [str(tmp_path / name) for name in ("a.jsonl", "a.jsonl", "links")]
+    with pytest.raises(InputError, match=r"a\.jsonl: is JSON Lines, but word links are of plain lines"):
+        list(parsed.read(*files))
+
+
 def test_a_slot_takes_the_place_of_the_aligned_class() -> None:
     cells = made("de-en", "Sie geht", "Well|well|INTJ She|she|PRON goes|go|VERB", "0-0 0-1 1-2")
     assert cells == ["she", "She", "Sie geht", "well|INTJ REPLACE_0 go|VERB", "0-0 0-1 1-2"]

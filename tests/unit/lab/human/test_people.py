@@ -168,7 +168,7 @@ def test_baselines_stand_in_the_same_tables() -> None:
     assert measured.pairs is not None
     assert list(measured.pairs.accuracy)[-2:] == ["preference, without the source", "language model, sum"]
     printed = people_figures.format_measured(measured)
-    assert printed.count("\n\n") == 2 and "mended against not" in printed and "what the source adds" in printed
+    assert printed.count("\n\n") == 3 and "mended against not" in printed and "what the source adds" in printed
 
 
 def test_no_judged_pronoun_is_refused() -> None:

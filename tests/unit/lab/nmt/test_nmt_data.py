@@ -87,20 +87,34 @@ def test_no_text_is_unknown_and_marks_do_not_occur_in_it() -> None:
     assert min(ids) >= FIRST and PIECES.decode([BEGIN, *ids, END]) == text
 
 
+def test_documents_come_through_the_door(tmp_path: Path) -> None:
+    cues = "1\n00:00:01,000 --> 00:00:02,000\nAnna kam.\n\n2\n00:00:02,500 --> 00:00:03,000\nSie ging.\n"
+    (tmp_path / "a.srt").write_text(cues)
+    (tmp_path / "a.csv").write_text("src,mt\nAnna kam.,Anna came.\nSie ging.,She left.\n,\n")
+    notes: list[str] = []
+    both = [(["Anna kam.", "Sie ging."], ["Anna came.", "She left."])]
+    for source in ("a.srt", "a.csv"):
+        assert read_documents(str(tmp_path / source), str(tmp_path / "a.csv"), None, notes.append) == both
+    assert notes == [f"{tmp_path / 'a.csv'}: left out: 1 empty row"] * 3
+    (tmp_path / "a.po").write_text('msgid "Sie ging."\nmsgstr "She left."\n')
+    with pytest.raises(InputError, match=r"a\.po: is PO, whose strings are no running text"):
+        read_documents(str(tmp_path / "a.po"), None, None, print)
+
+
 def test_documents_are_read_by_their_ids(tmp_path: Path) -> None:
     files = {"s": "a\nb\n\nc\n", "t": "x\ny\nw\nz\n", "d": "1\n1\n1\n2\n", "short": "x\n", "none": ""}
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     source, target, docids, short, none = (str(tmp_path / name) for name in files)
-    documents = read_documents(source, target, docids)
+    documents = read_documents(source, target, docids, print)
     assert documents == [(["a", "b", ""], ["x", "y", "w"]), (["c"], ["z"])]
     found = list(passages(documents, make_shape(context="concat21")))
     assert found == [Passage(("a",), ("x",)), Passage(("a", "b"), ("y",)), Passage(("c",), ("z",))]
-    assert read_documents(source, None, None) == [(["a", "b", "", "c"], ["", "", "", ""])]
+    assert read_documents(source, None, None, print) == [(["a", "b", "", "c"], ["", "", "", ""])]
     with pytest.raises(InputError, match=f"short: 1 lines, but {source} has 4"):
-        read_documents(source, short, None)
+        read_documents(source, short, None, print)
     with pytest.raises(InputError, match="none: expected text, got an empty file"):
-        read_documents(none, None, None)
+        read_documents(none, None, None, print)
 
 
 def test_whole_documents_are_held_out_and_blocks_of_a_single_one() -> None:

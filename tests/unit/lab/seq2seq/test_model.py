@@ -297,6 +297,9 @@ def test_a_form_is_doubted_against_the_most_probable_one(
     for (text, given), doubt in zip(places, found, strict=True):
         every = [log_probability(text, form) for form in given]
         assert doubt == pytest.approx(max(every) - every[0], abs=1e-4) and doubt >= 0
+    for (text, given), missing in zip(places, forms.insertions(scorer, places), strict=True):
+        every = [log_probability(text, form) for form in given]
+        assert missing == pytest.approx(max(every[1:]) - every[0], abs=1e-4)
     passes.clear()
     forms.doubts(scorer, [("the", (" it", " es")), ("the boat", (" it", " es")), ("the boat is", (" it", " es"))])
     assert passes == [1]
@@ -346,13 +349,17 @@ def test_evaluate_has_it_as_a_baseline(
 
 
 def test_evaluate_has_it_as_a_baseline_of_what_people_mark(
-    folder: Callable[[str], Path], tiny_checkpoint: Callable[..., Path], tmp_path: Path
+    folder: Callable[[str], Path], with_gaps: Path, tmp_path: Path
 ) -> None:
-    """In the tables of pronouns and of mended pairs."""
+    """In the tables of pronouns, of mended pairs and of missing pronouns."""
     (tmp_path / "edits" / "et-en").mkdir(parents=True)
-    lines = {"src": "Ta tuli .", "mt": "He came {} .", "pe": "She came {} ."}
-    for suffix, line in lines.items():
-        text = "".join(f"{line.format(number)}\n" for number in range(4))
+    lines = {
+        "src": ("Ta tuli .", "Ta l\u00e4ks ."),
+        "mt": ("He came {} .", "Then left {} ."),
+        "pe": ("She came {} .", "Then she left {} ."),
+    }
+    for suffix, both in lines.items():
+        text = "".join(f"{line.format(number)}\n" for number in range(4) for line in both)
         (tmp_path / "edits" / "et-en" / f"test.{suffix}").write_text(text, encoding="utf-8")
     with contextlib.chdir(tmp_path):
         assert main(["prepare", "data.wmt=[]", "data.people=edits", "fidelity.passages=0", "out=data"]) == 0
@@ -362,7 +369,7 @@ def test_evaluate_has_it_as_a_baseline_of_what_people_mark(
             "--split",
             "people_test",
             "--model",
-            str(tiny_checkpoint()),
+            str(with_gaps),
             "--to-json",
             "out.json",
         ]
@@ -371,6 +378,9 @@ def test_evaluate_has_it_as_a_baseline_of_what_people_mark(
     assert written["pronouns"]["language model"]["marked"] == 4
     assert "frequency of the form's marks in other documents" in written["pronouns"]  # nothing is for training
     assert list(written["pairs"]["accuracy"])[-2:] == ["language model, sum", "language model, per piece"]
+    found = written["missing"]["language model"]
+    assert (found["insertions"], found["lacking"], found["texts"]) == (4, 4, 8) and found["likeliest"] is None
+    assert found["area"] not in (None, written["missing"]["every gap alike: the longer text"]["area"])
 
 
 # GGUF

@@ -28,6 +28,8 @@ def test_against_the_right_candidates(tmp_path: Path) -> None:
     # precisions 13/14, 10/12, 7/10, 5/8; the lengths are equal
     expected = 100 * (13 / 14 * 10 / 12 * 7 / 10 * 5 / 8) ** 0.25
     assert bleu(ITEMS, path, language="en")["BLEU"] == pytest.approx(expected)
+    (tmp_path / "out.csv").write_text("hyp,n\nThe old stove lost her heat .,1\nThe clock fell from the wall .,2\n")
+    assert bleu(ITEMS, tmp_path / "out.csv", language="en")["BLEU"] == pytest.approx(expected)
     assert "tok:zh" in str(bleu(ITEMS, path, language="zh")["BLEU signature"])
 
 
