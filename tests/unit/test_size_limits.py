@@ -93,7 +93,7 @@ def test_a_device_without_end_is_refused() -> None:
 def test_a_stream_that_is_not_kept_has_no_end_to_keep(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(MAX_FILE, "3")
     assert list(decode_lines(io.BytesIO(b"a\nb\nc\n"), file="-", kept=False)) == ["a", "b", "c"]
-    with pytest.raises(InputError, match=r"-:2: more than 3 bytes"):
+    with pytest.raises(InputError, match=r"<stdin>:2: more than 3 bytes"):
         list(decode_lines(io.BytesIO(b"a\nb\nc\n"), file="-"))
 
 

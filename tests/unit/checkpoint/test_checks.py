@@ -20,6 +20,7 @@ from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.config import DECISION, PAIR_HEAD, TIES
 from pronmetric.checkpoint.model_config import KEYS, Model
+from pronmetric.checkpoint.people import PEOPLE
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.pronouns.languages import ENGLISH
@@ -302,7 +303,7 @@ def test_a_folder_of_before_loads_with_the_values_of_before(folder: Path) -> Non
 def test_a_shipped_checkpoint_has_no_dead_key(name: str) -> None:
     config = yaml.safe_load((locate.locate(name).folder / "config.yaml").read_text(encoding="utf-8"))
     assert config["head"].keys() == {"kind", "dropout", "slots"}
-    assert set(config) == {*KEYS, "format", "tie", "training", files.WEIGHTS_HASH, PAIR_HEAD, DECISION, TIES}
+    assert set(config) == {*KEYS, "format", "tie", "training", files.WEIGHTS_HASH, PAIR_HEAD, DECISION, TIES, PEOPLE}
     assert config["encoder"]["pieces"] == config["encoder"]["vocab_size"] and config["pronouns"] == list(FORMS)
 
 

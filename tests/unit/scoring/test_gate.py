@@ -71,9 +71,9 @@ def test_lines_that_are_no_translation_fail_the_gate(most: int, passed: bool) ->
     ]
     assert found.passed == passed
     lines = gate_text.summary(found, Names("new.txt", None, "score")).splitlines()
-    assert f"at most {most} lines that are no translation" in lines[2] and lines[2].endswith("2 of 4 lines")
-    assert lines[3] == "2 segments with a doubtful pronoun, or no translation:"
-    assert [line for line in lines if line.startswith("new.txt:")][1:] == [
+    assert f"at most {most} lines that are no translation" in lines[3] and lines[3].endswith("2 of 4 lines")
+    assert lines[4] == "2 segments with a doubtful pronoun, or no translation:"
+    assert [line for line in lines if line.startswith("new.txt:") and "no translation (" in line] == [
         "new.txt:2: no translation (refusal)",
         "new.txt:3: no translation (JSON)",
     ]
@@ -112,9 +112,10 @@ def test_the_text_names_the_conditions_and_the_worst_segments() -> None:
     names = Names("new.txt", "old.txt", "score")
     lines = gate_text.summary(run(Limits(min_score=99), [0.9, 0.5, 0.9, 0.9, 0.9], [0.9] * 5), names).splitlines()
     assert lines[0] == "new.txt: failed"
-    assert lines[1].startswith("NOT MET  score at least 99") and "82.00 (95 % " in lines[1]
-    assert lines[2].startswith("NOT MET  no worse than old.txt (margin 1)") and "-8.00 points, p = " in lines[2]
-    assert lines[3:] == [
+    assert "18.0 pronoun errors per 100 pronouns" in lines[1]
+    assert lines[2].startswith("NOT MET  score at least 99") and "82.00 (95 % " in lines[2]
+    assert lines[3].startswith("NOT MET  no worse than old.txt (margin 1)") and "-8.00 points, p = " in lines[3]
+    assert lines[4:] == [
         "1 segment worse than in old.txt:",
         "new.txt:2 (d1): -0.40 score; now It 0.50, before She 0.90",
         "  context: Before.",
