@@ -256,7 +256,7 @@ def test_the_files_that_apts_configuration_names(end: str, capsys: pytest.Captur
 def test_stdout_takes_one_output(verb: str, call: Call, capsys: pytest.CaptureFixture[str]) -> None:
     first, second = call.writes[:2]
     said = refused([*argv(verb, call, first, "-"), second, "/dev/stdout"], capsys)
-    assert "/dev/stdout: only one output can be written to stdout; give a file for the others" in said
+    assert "<stdout>: only one output can be written to stdout; give a file for the others" in said
 
 
 @pytest.mark.parametrize(

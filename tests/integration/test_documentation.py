@@ -142,7 +142,9 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
 
 
-def test_the_first_sentence_of_the_readme_is_of_the_sample(folders: Callable[[str], Path]) -> None:
+def test_the_first_sentence_of_the_readme_is_of_the_sample(
+    folders: Callable[[str], Path], programs: dict[str, str]
+) -> None:
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     told = re.search(
         r"system-a: (\S+) pronoun errors per 100 pronouns \((\S+) w\w+, (\S+) m\w+, (\S+) s\w+; 95 % (\S+) to (\S+)\)",
@@ -151,7 +153,7 @@ def test_the_first_sentence_of_the_readme_is_of_the_sample(folders: Callable[[st
     assert told is not None and told.start() < 100
     result = folders("README.md") / "examples" / "sample" / "result.json"
     if not result.exists():
-        run(next(block for block in PAGES["README.md"] if result.name in block.text), folders("README.md"))
+        run(next(block for block in PAGES["README.md"] if result.name in block.text), folders("README.md"), programs)
     system = json.loads(result.read_text(encoding="utf-8"))["systems"][0]
     errors = system["errors_per_100_pronouns"]
     kinds = [system[f"expected_{kind}_per_100_pronouns"]["value"] for kind in ("wrong", "missing", "surplus")]

@@ -220,7 +220,7 @@ def test_missing_pronouns_in_results(with_gaps: Path, capsys: pytest.CaptureFixt
     rate = result["systems"][0]["expected_missing_per_100_pronouns"]["value"]
     expected = first["expected_missing"] + second["expected_missing"]
     assert rate == pytest.approx(100 * expected / len(first["pronouns"]), abs=1e-3)
-    assert f"{rate:.2f} missing" in said
+    assert f"{rate:.1f} missing" in said
     assert second["score"] is None and second["errors"] == second["expected_missing"] > 0
     assert first["errors"] == pytest.approx(first["expected_wrong"] + first["expected_missing"], abs=2e-5)
     assert {*second["gaps"][0]} == {"start", "form", "probability"}

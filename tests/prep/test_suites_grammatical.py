@@ -29,7 +29,7 @@ def sentence(text: str) -> Sentence:
 
 
 def document(*texts: str) -> Document:
-    return Document("d", tuple(corpus.Aligned(sentence(""), sentence(text), (), 1) for text in texts))
+    return Document("d", tuple(corpus.AlignedSentences(sentence(""), sentence(text), (), 1) for text in texts))
 
 
 def linked(*pairs: tuple[str, str, str]) -> Document:
@@ -37,7 +37,7 @@ def linked(*pairs: tuple[str, str, str]) -> Document:
     return Document(
         "d",
         tuple(
-            corpus.Aligned(
+            corpus.AlignedSentences(
                 corpus.sentence_of(source, corpus.split(source, "en"), "d", number),
                 corpus.sentence_of(target, corpus.split(target, "de"), "d", number),
                 tuple((int(link.split("-")[0]), int(link.split("-")[1])) for link in links.split()),

@@ -113,9 +113,12 @@ def test_the_text_names_the_conditions_and_the_worst_segments() -> None:
     lines = gate_text.summary(run(Limits(min_score=99), [0.9, 0.5, 0.9, 0.9, 0.9], [0.9] * 5), names).splitlines()
     assert lines[0] == "new.txt: failed"
     assert "18.0 pronoun errors per 100 pronouns" in lines[1]
-    assert lines[2].startswith("NOT MET  score at least 99") and "82.00 (95 % " in lines[2]
-    assert lines[3].startswith("NOT MET  no worse than old.txt (margin 1)") and "-8.00 points, p = " in lines[3]
-    assert lines[4:] == [
+    assert lines[2].startswith(
+        "No clear difference between the pronouns of old.txt and new.txt: old.txt has 8.00 points"
+    )
+    assert lines[3].startswith("NOT MET  score at least 99") and "82.00 (95 % " in lines[3]
+    assert lines[4].startswith("NOT MET  no worse than old.txt (margin 1)") and "-8.00 points, p = " in lines[4]
+    assert lines[5:] == [
         "1 segment worse than in old.txt:",
         "new.txt:2 (d1): -0.40 score; now It 0.50, before She 0.90",
         "  context: Before.",
