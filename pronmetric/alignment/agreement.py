@@ -36,7 +36,7 @@ from pronmetric.alignment.links import METHODS, Symmetrize, symmetrize_links, to
 from pronmetric.errors import InputError
 from pronmetric.schema import Alignment
 
-_PRIME = 2**61 - 1
+_PRIME = 2**61 - 1  # the largest Mersenne prime in an int64: few stems get the same number
 
 
 class AgreementAligner:

@@ -25,6 +25,7 @@ LONGEST_LCS = 4 * 10**8  # words times words; a longer pair takes the diagonal (
 MOST_REPEATS = 64  # identical words beyond the window are cells, unless there are more of them than this in a pair
 BOUNDARY = -1
 KEY_BASE = 2**31
+"""first * this + second is one number for two words, in an int64; larger than any number of words."""
 
 
 @dataclass(slots=True)

@@ -30,7 +30,7 @@ MISSING = "missing"  # the calibration of its gap head
 JUDGED = "judged"  # the weights of the preference of a scorer that reads sources itself
 _MOST_BYTES = 2**24  # file size
 _MOST_VALUES = 2**20  # values in the file, with expanded aliases
-_LARGEST_POSITION = 2**24
+_LARGEST_POSITION = 2**24  # above the positions of any encoder, and a size that memory can still hold
 _CURE = "restore the value, or download the checkpoint again"
 
 

@@ -29,6 +29,7 @@ EPILOG = """example:
 
 
 WORST = 30
+"""Pronouns of a system that its page lists; more: larger pages."""
 BUILD = """Score the pronouns of all systems of test sets into English, or the language of --model, and write a
 static site: scores and errors with intervals, significance clusters, by language pair, year and class of pronoun; each
 system's worst pronouns; comparisons of any two systems of a test set; all figures as TSV and JSON. It opens from disk.

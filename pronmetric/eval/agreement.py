@@ -26,7 +26,7 @@ from pronmetric.eval.resampling import (
     resample,
 )
 
-_ROUNDING = 1e-9
+_ROUNDING = 1e-9  # standard errors up to this are 0 but for rounding
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,11 @@ from pronmetric.eval import student
 SEED = 12345
 """The seed that the commands and `PronounMetric` use by default."""
 LEVEL = 0.95
+"""Of all confidence intervals."""
 MINIMUM = 4
 """The least number of clusters (documents, segments) for an interval or a test."""
 DRAWS = 2000
+"""Resamples of a bootstrap. More: the ends of intervals vary less with the seed, and take longer."""
 BLOCK = 1_000_000
 """Random numbers in memory at a time."""
 

@@ -33,7 +33,7 @@ from pronmetric.text.context import COMMON, NONE, UNNAMED_CONTEXT_SIZE, History
 from pronmetric.text.entry import Entry, shown
 
 _HOW = "expected what `pronmetric score` or `compare` wrote with --to_json"
-_LARGEST = 1e299
+_LARGEST = 1e299  # a million of them, in percent, still sum to a finite double
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -27,6 +27,7 @@ from pronmetric.text.writing import ANY, UNSPACED_LETTERS
 
 PAUSE = 3.0  # seconds
 MOST_CUES = 6
+"""Of a sentence; more: cues without a full stop join into texts that no context holds."""
 _TIME = r"(?:(\d+):)?([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
 _TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?=\s|$).*")
 _MEANT_AS_TIMES = re.compile(r"^\s*-->|\d\s*-->|-->\s*\d|^\s*(?:\d{1,2}:)?\d\d:\d\d[,.]\d{3}(?!\d)")
