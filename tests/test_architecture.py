@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -221,6 +222,41 @@ def test_shapes_are_checked_in_this_run() -> None:
 
     with pytest.raises(TypeCheckError):
         attend(torch.zeros(1, 2, 3), torch.zeros(1, 4, 3), torch.zeros(1, 4, 3), torch.ones(4, dtype=torch.bool))
+
+
+def is_number(node: ast.expr | None) -> bool:
+    """Whether an expression is a number, or made of numbers alone: `0.5`, `1 << 20`, `(3, -1)`."""
+    if isinstance(node, ast.Tuple):
+        return bool(node.elts) and all(map(is_number, node.elts))
+    if isinstance(node, ast.BinOp):
+        return is_number(node.left) and is_number(node.right)
+    if isinstance(node, ast.UnaryOp):
+        return is_number(node.operand)
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+
+
+def unexplained(tree: ast.Module, lines: list[str]) -> Iterator[str]:
+    """The numeric constants of a module without a docstring below, a comment in their lines or one just above."""
+    for node, after in zip_longest(tree.body, tree.body[1:]):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and is_number(node.value):
+            docstring = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+            beside = any("#" in line for line in lines[node.lineno - 1 : node.end_lineno])
+            if not (docstring or beside or (node.lineno > 1 and lines[node.lineno - 2].startswith("#"))):
+                yield lines[node.lineno - 1]
+
+
+def test_every_numeric_constant_says_what_it_is() -> None:
+    missed = {
+        str(path.relative_to(ROOT)): told
+        for path in modules("pronmetric", "data_prep")
+        if (told := list(unexplained(parsed(path), path.read_text(encoding="utf-8").splitlines())))
+    }
+    assert missed == {}, "say its unit and its source, or what it trades: a docstring below it, a comment if private"
+
+
+def test_a_numeric_constant_without_a_word_is_found() -> None:
+    code = 'A = 1  # lines\nB = -2\nC = 1 << 3\n"""Bytes."""\n# Seconds.\nD: float = 0.5\nE, F = 2, 3\nG = (A, 2)\n'
+    assert list(unexplained(ast.parse(code), code.splitlines())) == ["B = -2", "E, F = 2, 3"]
 
 
 def test_the_files_of_each_wish_exist() -> None:

@@ -16,7 +16,7 @@ from pronmetric.eval.kappa import Coefficient, cohen_kappa, fleiss_kappa, krippe
 
 Variant = Literal["gwet", "published"]
 Formula = Literal["auto", "ratings"]
-_MISSING = -1
+_MISSING = -1  # the code of no answer; categories are from 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

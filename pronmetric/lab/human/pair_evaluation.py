@@ -26,7 +26,7 @@ UNITS = {DOC: "documents", PAIR: "pairs"}
 LANGUAGE_MODEL = (
     "language models, zero-shot: the log-probability of the text after its context, or the answer when asked"
 )
-_PRONOUN_PAIRS, _ERRORS = 20, 15
+_PRONOUN_PAIRS, _ERRORS = 20, 15  # rows that are printed, the most frequent first
 PronounPairs = frozenset[tuple[str, str]]
 """(correct form, wrong form)."""
 ONLY = "pairs"

@@ -23,7 +23,7 @@ BATCH_SIZE = 16
 """Texts that the model reads at a time; more: more memory."""
 WINDOW = 512
 """Lines that are sorted by length together, and written together."""
-_IGNORED = -100
+_IGNORED = -100  # label of a piece that is not scored; PyTorch's default `ignore_index`
 
 Pair = tuple[str, str]
 TEXTS_AT_ONCE = 8

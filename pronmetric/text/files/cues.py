@@ -46,7 +46,7 @@ _NEXT_TURN = re.compile(r"(?<=[.!?\u2026])\s+(?=[-\u2010\u2013\u2014]\s?[^\W\d_]
 _SOUND = re.compile(r"[\[(\u266a\u266b#].*[\])\u266a\u266b#]|\*[^*]+\*")
 _FULL_STOP = re.compile(r"(?:(?<!\.)\.|\u3002)[\"'\u201d\u2019\u00bb)\]\u300d\u300f]*$")
 _TAIL = 40  # characters that tell whether a sentence ends between two parts
-_FEW_CUES, _FEW_STOPS = 3, 0.05
+_FEW_CUES, _FEW_STOPS = 3, 0.05  # fewer cues tell nothing; the share of cues with a full stop, small as most lack one
 _UNSPACED = re.compile(f"[{UNSPACED_LETTERS}\u3000-\u303f\uff01-\uff1f]")
 
 
