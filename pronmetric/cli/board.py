@@ -89,7 +89,7 @@ def run_build(task: BuildFlags) -> None:
     run = ScoringRun(task.model, task.out)
     note, target = run.note, run.language.code
     discovered = discovery.discover(task.wmt, years=task.years, pairs=task.pairs, exclude=(), target=target)
-    testsets = discovery.choose(discovered.told(note), task.testsets)
+    testsets = discovery.choose(discovered.noted(note), task.testsets)
     people, told = human.find([Path(folder) for folder in task.human or task.wmt], testsets, target=target)
     for line in told:
         note(line)

@@ -81,7 +81,7 @@ def read(paths: Sequence[str]) -> PaperFiles:
             elif file.name == CELL:
                 cells.append(content)
             elif not path.is_dir():
-                raise InputError("expected what `agree` or `evaluate` wrote with --to_json, or a cell.json", file=file)
+                raise InputError("expected JSON of `agree` or `evaluate`, or a cell.json", file=file)
     if not (cells or evaluated or agreed):
         raise InputError(
             "nothing to show: expected cells of `pronmetric train --multirun experiment=table4`, or the JSON of "

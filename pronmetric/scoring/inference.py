@@ -200,16 +200,16 @@ class Inference:
         def score() -> Iterator[SegmentScore]:
             reported = 0
 
-            def tell(share: float) -> None:
+            def report_share(share: float) -> None:
                 nonlocal reported
                 done = int(share * len(waiting))
                 if advance is not None and done > reported:
                     advance(done - reported)
                 reported = done
 
-            encoded = self._encode(list(new.values()), batch_size, counts, tell, length_batching, attended)
+            encoded = self._encode(list(new.values()), batch_size, counts, report_share, length_batching, attended)
             known.update(zip(new, encoded, strict=True))
-            tell(1.0)
+            report_share(1.0)
             read = self._read_sources([each for *_, each, _, _ in waiting if each is not None], batch_size, counts)
             counted = self._count_unmatched([item for *_, item, _ in waiting if item is not None])
             for key, found, split, size, to_read, item, no_translation in waiting:
@@ -302,11 +302,11 @@ class Inference:
         examples: Sequence[Example],
         batch_size: int,
         counts: Counts,
-        tell: Callable[[float], None],
+        report_share: Callable[[float], None],
         by_length: bool,
         attended: bool,
     ) -> list[_Known]:
-        """Score examples, each with a pronoun or to find missing ones; `tell` is called with the finished share."""
+        """Score examples, each with a pronoun or to find missing ones; `report_share` takes the finished share."""
         rows = self.collator.encode(examples)
         first = _first_rows(rows)
         counts.encoded += len(examples)
@@ -334,7 +334,7 @@ class Inference:
                     for number, pronoun in enumerate(row.pronouns.tolist()):
                         looks[row.example][pronoun] = _most_attended(weights[k, number], row, number, starts)
                 done += len(row.ids)
-            tell(done / pieces)
+            report_share(done / pieces)
         real = np.arange(raw.shape[2]) < sizes[:, None]
         segments, scores = self._judge(raw[0], real)
         preferences = [None] * len(examples) if heads == 1 else self._prefer(raw[1], real)
