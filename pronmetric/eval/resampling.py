@@ -134,5 +134,5 @@ def shuffle_contexts(
     numbers = [list(first.values())[i] for i in rng.permutation(len(first))]
     order = sorted(numbers, key=lambda number: rank[groups[number]])
     donors = order[largest:] + order[:largest]  # a shift by the largest group's size leaves no item in its group
-    given = {items[number]: contexts[donor] for number, donor in zip(order, donors, strict=True)}
-    return [given[item] for item in items]
+    shuffled = {items[number]: contexts[donor] for number, donor in zip(order, donors, strict=True)}
+    return [shuffled[item] for item in items]
