@@ -67,7 +67,7 @@ def _discover(settings: Settings, reporter: Reporter) -> Sequence[TestSet]:
         exclude=settings.data.exclude,
         target=settings.language.code,
     )
-    return [*found.told(reporter.note), *translated]
+    return [*found.noted(reporter.note), *translated]
 
 
 def _survey(settings: Settings, testsets: Sequence[TestSet], plain: English, reporter: Reporter) -> Survey:

@@ -225,7 +225,7 @@ class Settings(settings.Settings):
 
 @dataclass(frozen=True, slots=True)
 class Reporter:
-    """Callbacks of preparation: `note` takes a line; `progress` wraps an iterable, with its label, length and unit."""
+    """Callbacks of preparation: `note` takes a line; `progress` wraps an iterable; its label, length, unit."""
 
     note: Callable[[str], None]
     progress: Callable[[Iterable[Any], str, int | None, str], Iterable[Any]]

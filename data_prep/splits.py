@@ -12,10 +12,9 @@ from pronmetric.schema import Document
 
 TRAIN, DEVELOPMENT, TEST = "train", "development", "test"
 _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_]+")
-# Chosen by hand, not tuned: n-grams of so many words; texts with too few are not compared; the share in common.
-_GRAM = 5
-_FEWEST_GRAMS = 4
-_SHARED = 0.5
+_GRAM = 5  # words of an n-gram; chosen by hand, not tuned, like the two below
+_FEWEST_GRAMS = 4  # of the shorter text; one with fewer says too little to be compared
+_SHARED = 0.5  # of the shorter text's n-grams; more: near copies pass, fewer: quotations are copies
 
 
 Unit = tuple[str, str, str]

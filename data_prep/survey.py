@@ -20,7 +20,7 @@ from pronmetric.schema import Document
 from pronmetric.text.context import is_sentence
 
 _KEPT_FROM = {TEST: (DEVELOPMENT, TRAIN), DEVELOPMENT: (TRAIN,)}
-_FEWEST_WORDS = 5
+_FEWEST_WORDS = 5  # of a line that counts as a copy; more: copies pass, fewer: "Yes, of course." keeps documents apart
 
 
 class SegmentId(NamedTuple):

@@ -21,7 +21,7 @@ from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Document, Pair
 from pronmetric.text.words import lower_words
 
-_MAX_ALIGNER_LINES = 100_000
+_MAX_ALIGNER_LINES = 100_000  # drawn where a test set has more, which bounds the time of training the aligner
 
 
 def read(

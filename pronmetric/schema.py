@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 SCHEMA_VERSION = 1
+"""Number of our own format of prepared data; another one is refused."""
 
 # Kinds of pairs that are not made from system outputs.
 TIE, FIDELITY = "tie", "fidelity"

@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -178,23 +179,42 @@ def test_only_the_command_line_prints() -> None:
     assert offenders(below, lambda path: "print" in calls(path)) == []
 
 
-FLAG = re.compile(r"(?<![\w-])--[a-z]")
+FLAG = re.compile(r"""(?<![\w"-])--[a-z]""")  # not style="--s: 0"
 
 
-def flags_in_errors(path: Path) -> Iterator[str]:
-    """Texts of errors that name a flag; a command in backquotes, and what a command wrote, may be named."""
-    for node in ast.walk(parsed(path)):
-        fails = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "fail"
-        if isinstance(node, ast.Raise) or fails:
-            texts = [c.value for c in ast.walk(node) if isinstance(c, ast.Constant) and isinstance(c.value, str)]
-            for text in (re.sub("`[^`]*`", "", text) for text in texts):
-                if FLAG.search(text) and not re.search("wrote|written by", text):
-                    yield text
+# Texts that are no messages: the commands of a card, the help of a kind of suite (which `suite` shows), a JSON key.
+FLAGS_STAND_IN = ("training/card/", "lab/suites/")
 
 
-def test_errors_below_the_command_line_name_arguments_and_no_flags() -> None:
+def spoken(path: Path) -> Iterator[str]:
+    """The texts of a file without docstrings; the fields of an f-string are "{}"."""
+    tree = parsed(path)
+    inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    inner |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inner:
+            yield node.value
+
+
+def named_flags(texts: Iterator[str]) -> list[str]:
+    """Texts that name a flag elsewhere than in a command in backquotes."""
+    return [text for text in texts if FLAG.search(re.sub("`[^`]*`", "", text))]
+
+
+def test_messages_below_the_command_line_name_arguments_and_no_flags() -> None:
     below = [path for path in modules("pronmetric", "data_prep") if "cli" not in path.parts]
-    assert {path: texts for path in below if (texts := list(flags_in_errors(path)))} == {}
+    below = [path for path in below if not any(part in path.as_posix() for part in FLAGS_STAND_IN)]
+    assert {path: texts for path in below if (texts := named_flags(spoken(path)))} == {}
+
+
+def test_errors_of_cards_and_suites_name_no_flags() -> None:
+    some = [path for path in modules("pronmetric") if any(part in path.as_posix() for part in FLAGS_STAND_IN)]
+    raised = [node for path in some for node in ast.walk(parsed(path)) if isinstance(node, ast.Raise)]
+    assert len(raised) > 20
+    texts = (c.value for node in raised for c in ast.walk(node) if isinstance(c, ast.Constant))
+    assert named_flags(text for text in texts if isinstance(text, str)) == []
 
 
 def test_networks_open_no_files() -> None:
@@ -221,6 +241,41 @@ def test_shapes_are_checked_in_this_run() -> None:
 
     with pytest.raises(TypeCheckError):
         attend(torch.zeros(1, 2, 3), torch.zeros(1, 4, 3), torch.zeros(1, 4, 3), torch.ones(4, dtype=torch.bool))
+
+
+def is_number(node: ast.expr | None) -> bool:
+    """Whether an expression is a number, or made of numbers alone: `0.5`, `1 << 20`, `(3, -1)`."""
+    if isinstance(node, ast.Tuple):
+        return bool(node.elts) and all(map(is_number, node.elts))
+    if isinstance(node, ast.BinOp):
+        return is_number(node.left) and is_number(node.right)
+    if isinstance(node, ast.UnaryOp):
+        return is_number(node.operand)
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+
+
+def unexplained(tree: ast.Module, lines: list[str]) -> Iterator[str]:
+    """The numeric constants of a module without a docstring below, a comment in their lines or one just above."""
+    for node, after in zip_longest(tree.body, tree.body[1:]):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and is_number(node.value):
+            docstring = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+            beside = any("#" in line for line in lines[node.lineno - 1 : node.end_lineno])
+            if not (docstring or beside or (node.lineno > 1 and lines[node.lineno - 2].startswith("#"))):
+                yield lines[node.lineno - 1]
+
+
+def test_every_numeric_constant_says_what_it_is() -> None:
+    missed = {
+        str(path.relative_to(ROOT)): told
+        for path in modules("pronmetric", "data_prep")
+        if (told := list(unexplained(parsed(path), path.read_text(encoding="utf-8").splitlines())))
+    }
+    assert missed == {}, "say its unit and its source, or what it trades: a docstring below it, a comment if private"
+
+
+def test_a_numeric_constant_without_a_word_is_found() -> None:
+    code = 'A = 1  # lines\nB = -2\nC = 1 << 3\n"""Bytes."""\n# Seconds.\nD: float = 0.5\nE, F = 2, 3\nG = (A, 2)\n'
+    assert list(unexplained(ast.parse(code), code.splitlines())) == ["B = -2", "E, F = 2, 3"]
 
 
 def test_the_files_of_each_wish_exist() -> None:

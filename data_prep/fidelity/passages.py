@@ -16,6 +16,7 @@ from pronmetric.schema import FIDELITY, TIE, Mismatch, Pair
 
 SOURCE = "frames"
 LEVELS = 6
+"""Levels 0 to 5; more: longer passages, of which a context of few sentences holds less."""
 PERSONS = ("he", "she", "they")
 _OF_TIES = (("he", "she"), ("he", "she"), ("he", "she"), ("he", "they"), ("she", "they"))
 _TITLES = {"he": ("Mr",), "she": ("Ms", "Mrs"), "they": ("Mx",)}

@@ -19,6 +19,7 @@ from pronmetric.text.words import Word
 from pronmetric.text.writing import is_unspaced
 
 LONGEST = 3
+"""Words of a change that says what became of a pronoun; a longer one rewrites a phrase, which does not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from pronmetric.text.lines import read_lines
 
 DEIXIS, LEXICAL, VERB_PHRASE = KINDS = ("deixis", "lex_cohesion", "ellipsis_vp")
 CONTEXT = 3
+"""Sentences before the one in question: items have four, as in Voita et al. (ACL 2019)."""
 LEAST = 2
 """How often a name must have a translation for it to be one of the lexical table of a corpus."""
 _STEM = 3  # letters that inflections of a word share, at least

@@ -38,9 +38,9 @@ REACH = 3
 """How many sentences before its own the antecedent may be in."""
 _BETWEEN, _CLAUSE = 2, 5  # words between a determiner and its noun; words of a predicate that are looked at
 _LAST_PART = 5  # letters of the last part of a compound
-_TO_DETERMINER = 3
+_TO_DETERMINER = 3  # words before a noun that may be its determiner: "the very old lamp"
 _DETERMINERS = frozenset("a an the this that its his her their my your our no each every another any some".split())
-_VOTES, _SHARE, _OTHERS = 2, 0.9, 0.8
+_VOTES, _SHARE, _OTHERS = 2, 0.9, 0.8  # of a noun: uses, share of its gender, below which another is
 
 
 @dataclass(frozen=True, slots=True)

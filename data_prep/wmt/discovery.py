@@ -52,7 +52,7 @@ class Discovery:
     testsets: tuple[TestSet, ...]
     skipped: tuple[Skipped, ...]
 
-    def told(self, note: Callable[[str], object]) -> tuple[TestSet, ...]:
+    def noted(self, note: Callable[[str], object]) -> tuple[TestSet, ...]:
         """Those to read, after a note of each that is skipped."""
         for each in self.skipped:
             note(f"skipped {each.id}: {each.reason}")

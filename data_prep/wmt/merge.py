@@ -14,6 +14,7 @@ from pronmetric.errors import InputError
 
 UNNAMED = "ref"
 TOLERANCE = 0.01
+"""Share of segments that may differ between two files of one test set; more of them: it is taken for another one."""
 
 
 def merge(

@@ -25,6 +25,7 @@ from pronmetric.text.lines import GZIP_ERRORS, broken_gzip, iter_lines, open_byt
 ENDINGS = (".sgm", ".sgml", ".sgm.gz", ".sgml.gz")
 ROLES = {"refset": "ref", "srcset": "src", "tstset": "hyp"}
 HEAD = 1 << 14
+"""Bytes at the start of a file in which its set is looked for; large enough for a prologue with comments."""
 SET = re.compile(r"<\s*+(?P<tag>refset|srcset|tstset)\b(?P<attributes>[^<>]*)>", re.IGNORECASE)
 TAG = re.compile(
     r"<\s*+(?P<close>/?)\s*+(?P<tag>refset|srcset|tstset|doc|seg)\b(?P<attributes>[^<>]*)(?P<end>>?)", re.I

@@ -22,6 +22,7 @@ from pronmetric.text.xml import Target, feed
 
 NAME = re.compile(r"(?P<testset>[^.]+)\.(?P<lp>[a-z]{2,3}-[a-z]{2,3})(?:\..+)?\.xml(?:\.gz)?")
 HEAD = 1 << 16
+"""Bytes at the start of a file that tell what it is; large enough for its first document with its languages."""
 
 
 def find(files: Iterable[Path]) -> list[TestSet]:

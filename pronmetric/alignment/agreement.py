@@ -36,7 +36,7 @@ from pronmetric.alignment.links import METHODS, Symmetrize, symmetrize_links, to
 from pronmetric.errors import InputError
 from pronmetric.schema import Alignment
 
-_PRIME = 2**61 - 1
+_PRIME = 2**61 - 1  # the largest Mersenne prime in an int64: few stems get the same number
 
 
 class AgreementAligner:
@@ -97,12 +97,12 @@ class AgreementAligner:
         self.symmetrize: Symmetrize = symmetrize
         self._set_words(Counter(), Counter())
 
-    def train(self, pairs: Sequence[TokenPair], *, progress: Callable[[int], object] | None = None) -> None:
+    def train(self, pairs: Sequence[TokenPair], *, advance: Callable[[int], object] | None = None) -> None:
         """Learn from line pairs, from scratch.
 
         Args:
             pairs: words of both sides. Training takes about 5 kB of memory for a pair of 25 words a side.
-            progress: called with numbers of pairs that sum to `iterations` times their number (`tqdm.update` fits).
+            advance: called with numbers of pairs that sum to `iterations` times their number (`tqdm.update` fits).
         """
         self._set_words(_count_words(a for a, _ in pairs), _count_words(b for _, b in pairs))
         held = []
@@ -120,8 +120,8 @@ class AgreementAligner:
                 product = self._product(cells)
                 cells.distance = self._distance_from_links(cells, product)
                 counts += np.bincount(cells.kind, product, len(counts))
-                if progress:
-                    progress(len(cells.a_starts))
+                if advance:
+                    advance(len(cells.a_starts))
             self._set_counts(index, counts)
 
     def align(self, a: Sequence[str], b: Sequence[str]) -> Alignment:

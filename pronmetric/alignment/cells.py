@@ -24,7 +24,9 @@ BATCH_CELLS = 150_000  # cells of a batch; fits into a processor's cache
 LONGEST_LCS = 4 * 10**8  # words times words; a longer pair takes the diagonal (one bit each: 50 MB)
 MOST_REPEATS = 64  # identical words beyond the window are cells, unless there are more of them than this in a pair
 BOUNDARY = -1
+"""On an axis, what stands between two pairs; word ids are from 0."""
 KEY_BASE = 2**31
+"""first * this + second is one number for two words, in an int64; larger than any number of words."""
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from pronmetric.pronouns.lexicon import CLASSES
 from pronmetric.pronouns.slots import role, slot
 from pronmetric.text.words import Word, rule_word
 
-_REACH = 3
+_REACH = 3  # words after a pronoun that are compared; chosen by hand, not tuned
 _BEFORE, _AFTER = (-1, -2), tuple(range(1, _REACH + 1))
 _DETERMINERS = frozenset({"possessive determiner", "demonstrative determiner", "relative determiner"})
 _DEMONSTRATIVE = frozenset({"this", "that", "these", "those"})

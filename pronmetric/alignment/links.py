@@ -17,6 +17,7 @@ Symmetrize = Literal["mutual", "intersection", "grow-diag-final-and", "union"]
 METHODS: tuple[str, ...] = get_args(Symmetrize)
 
 _LINK = re.compile(r"[0-9]{1,9}-[0-9]{1,9}")
+# In the order of Moses' grow-diag: the sides before the diagonals.
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
 

@@ -41,7 +41,7 @@ FAR = {"source": (FEWEST_FAR, HARDLY), "reference": (50, 0.5)}
 SHARED = 4.0  # weight of what is shared: a cosine of 0.25 counts as much as two lengths of one standard deviation
 ALIKE = 0.25  # of the words of two texts, those that both have
 _NUMBER, _LATIN, _WORD = re.compile(r"\d+"), re.compile("[a-z]{4,}"), re.compile(r"\w+")
-_FIRST_LETTERS = 5
+_FIRST_LETTERS = 5  # that a name and its translation share; chosen by hand, not tuned
 _MARKS = {"?": "?", "\u061f": "?", "!": "!", ":": ":", "(": "(", **dict.fromkeys('"“”„«「『', '"')}
 
 

@@ -17,6 +17,7 @@ from pronmetric.text import strict_json
 from pronmetric.text.lines import check_size
 
 FORMAT = 1
+"""Number of our own file format; another one is refused."""
 # What reading a file that is no table may raise.
 BROKEN = (
     OSError,

@@ -29,8 +29,8 @@ SUFFIXES: dict[str, tuple[str, str | None]] = {
 }
 STEP = 4096  # lines between two known positions in a JSONL file
 CHANGED = "the file has changed since the run began: run again, into a new folder"
-_CHUNK = 1 << 20
-_READERS = 8
+_CHUNK = 1 << 20  # bytes read at a time: few requests to a remote store, little memory
+_READERS = 8  # files read at a time by threads, which mostly wait for a remote store; more: more memory
 _VERSIONS = ("ETag", "etag", "versionId", "generation", "LastModified", "last_modified", "updated", "mtime", "modified")
 
 

@@ -17,6 +17,7 @@ from pronmetric.signature import Signature
 
 NAME = "plan.json"
 FORMAT = 1
+"""Number of our own file format."""
 FEWEST, MOST, SHARDS = 4096, 65536, 1024  # rows of a shard by default, and the number of shards aimed at between both
 
 

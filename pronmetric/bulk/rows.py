@@ -19,7 +19,7 @@ from pronmetric.text.context import Text
 from pronmetric.text.entry import Entry, parse
 
 SHOWN = 1000  # characters of a bad row that are kept
-_BATCH = 1024
+_BATCH = 1024  # rows decoded at a time; more: more memory, fewer: more calls
 
 
 class Row(NamedTuple):

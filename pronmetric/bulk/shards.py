@@ -26,7 +26,7 @@ SCORES, ERRORS, ERROR_FILE = "scores", "errors", "errors.parquet"
 """Scores; the rows that were skipped, of shards and of all."""
 _KEY = b"pronmetric.shard"
 _GROUP = 4096  # rows in memory before they are written
-_READERS = 16
+_READERS = 16  # shards read at a time by threads, which mostly wait for a remote store
 
 
 def errors_schema() -> pyarrow.Schema:

@@ -19,6 +19,7 @@ from pronmetric.eval.ratio_sums import COUNT, SHARE, RatioSums
 from pronmetric.scoring.score import Counts, Rate, SystemScore, Tally
 
 MOST = 1024
+"""Documents, or groups of them, whose sums are kept. More: more exact intervals, larger statistics of each shard."""
 Limits = tuple[float, float] | None
 
 

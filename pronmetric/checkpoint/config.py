@@ -30,7 +30,7 @@ MISSING = "missing"  # the calibration of its gap head
 JUDGED = "judged"  # the weights of the preference of a scorer that reads sources itself
 _MOST_BYTES = 2**24  # file size
 _MOST_VALUES = 2**20  # values in the file, with expanded aliases
-_LARGEST_POSITION = 2**24
+_LARGEST_POSITION = 2**24  # above the positions of any encoder, and a size that memory can still hold
 _CURE = "restore the value, or download the checkpoint again"
 
 
@@ -51,8 +51,8 @@ def read(path: Path) -> dict[str, Any]:
     if not isinstance(config, dict) or not all(isinstance(key, str) for key in config):
         _refuse(path, "the file", "a mapping of keys", config)
     _plain(config, path)
-    if (given := config.get("format")) != FORMAT:
-        _refuse(path, "format", f"checkpoint format {FORMAT}", given, "install the pronmetric that wrote it")
+    if (version := config.get("format")) != FORMAT:
+        _refuse(path, "format", f"checkpoint format {FORMAT}", version, "install the pronmetric that wrote it")
     _sizes(config.get("encoder"), path)
     model = Model.read(config, file=path, cure=_CURE)
     return {key: config.get(key, getattr(model, key)) for key in KEYS} | config
@@ -213,13 +213,13 @@ def of_language(config: Mapping[str, Any], code: str | None, *, name: str) -> di
     Raises:
         PronmetricError: it does not score this language, or it scores several and none is chosen.
     """
-    own = languages_of(config)
-    if code is None and len(own) > 1:
-        raise PronmetricError(f"checkpoint {name} scores several languages: give `lang=` one of {_codes(own)}")
-    if code is not None and code not in {each.code for each in own}:
+    scored = languages_of(config)
+    if code is None and len(scored) > 1:
+        raise PronmetricError(f"checkpoint {name} scores several languages: give `lang=` one of {_codes(scored)}")
+    if code is not None and code not in {each.code for each in scored}:
         code = bare(code)
-    if code is not None and code not in {each.code for each in own}:
-        raise PronmetricError(f"checkpoint {name} scores texts in {_codes(own)}, and `lang={code}` is none of them")
+    if code is not None and code not in {each.code for each in scored}:
+        raise PronmetricError(f"checkpoint {name} scores texts in {_codes(scored)}, and `lang={code}` is none of them")
     if LANGUAGES not in config:
         return dict(config)
     target = next(each for each in map(Target.model_validate, config[LANGUAGES]) if each.code == code)

@@ -46,15 +46,15 @@ def read(
         MissingExtra: h5py is not installed.
     """
     with _local(options) as path:
-        found = _options(path, options)
+        names = _options(path, options)
     with _local(weights) as path:
         arrays = _arrays(path, weights)
     table = arrays.get(_TABLE)
     if table is None:
         raise InputError(f"expected an array {_TABLE}: give the weights of an ELMo in AllenNLP's layout", file=weights)
-    made = shape(found, characters=1 + len(table), file=options)
-    elmo = Elmo(made, dropout=dropout, stateful=stateful, do_layer_norm=do_layer_norm)
-    elmo.bilm.load_state_dict(parameters(arrays, made, file=weights))
+    sizes = shape(names, characters=1 + len(table), file=options)
+    elmo = Elmo(sizes, dropout=dropout, stateful=stateful, do_layer_norm=do_layer_norm)
+    elmo.bilm.load_state_dict(parameters(arrays, sizes, file=weights))
     return elmo
 
 
@@ -140,63 +140,63 @@ def parameters(arrays: Mapping[str, np.ndarray], shape: Shape, *, file: str | Pa
     def array(name: str, *size: int) -> np.ndarray:
         if name not in arrays:
             raise InputError(f"expected an array {name}: give options and weights of one ELMo", file=file)
-        found = arrays[name]
-        if found.shape != size:
+        stored = arrays[name]
+        if stored.shape != size:
             raise InputError(
-                f"expected {name} of shape {size}, got {found.shape}: give options and weights of one ELMo", file=file
+                f"expected {name} of shape {size}, got {stored.shape}: give options and weights of one ELMo", file=file
             )
-        return found
+        return stored
 
     channels = sum(number for _, number in shape.filters)
     table = array(_TABLE, shape.characters - 1, shape.character_width)
-    made = {"words.embedding.weight": np.pad(table, ((1, 0), (0, 0)))}  # id 0 has no row in the file
+    tensors = {"words.embedding.weight": np.pad(table, ((1, 0), (0, 0)))}  # id 0 has no row in the file
     for number, (span, count) in enumerate(shape.filters):
         weight = array(f"CNN/W_cnn_{number}", 1, span, shape.character_width, count)
-        made[f"words.convolutions.{number}.weight"] = weight[0].transpose(2, 1, 0)
-        made[f"words.convolutions.{number}.bias"] = array(f"CNN/b_cnn_{number}", count)
+        tensors[f"words.convolutions.{number}.weight"] = weight[0].transpose(2, 1, 0)
+        tensors[f"words.convolutions.{number}.bias"] = array(f"CNN/b_cnn_{number}", count)
     for number in range(shape.highway):
         for part in ("carry", "transform"):
             weight = array(f"CNN_high_{number}/W_{part}", channels, channels)
-            made[f"words.highway.{number}.{part}.weight"] = weight.T
-            made[f"words.highway.{number}.{part}.bias"] = array(f"CNN_high_{number}/b_{part}", channels)
-    made["words.projection.weight"] = array("CNN_proj/W_proj", channels, shape.projection).T
-    made["words.projection.bias"] = array("CNN_proj/b_proj", shape.projection)
+            tensors[f"words.highway.{number}.{part}.weight"] = weight.T
+            tensors[f"words.highway.{number}.{part}.bias"] = array(f"CNN_high_{number}/b_{part}", channels)
+    tensors["words.projection.weight"] = array("CNN_proj/W_proj", channels, shape.projection).T
+    tensors["words.projection.bias"] = array("CNN_proj/b_proj", shape.projection)
     for direction in range(2):
         for layer in range(shape.layers):
             place = f"RNN_{direction}/RNN/MultiRNNCell/Cell{layer}/LSTMCell"
             name = f"directions.{direction}.layers.{layer}"
             maps = _gates(array(f"{place}/W_0", 2 * shape.projection, 4 * shape.cell))
             bias = _gates(array(f"{place}/B", 4 * shape.cell))
-            made[f"{name}.input.weight"] = maps[: shape.projection].T
-            made[f"{name}.recurrent"] = maps[shape.projection :]
-            made[f"{name}.input.bias"] = bias + np.repeat(_ADDED, shape.cell)
-            made[f"{name}.projection.weight"] = array(f"{place}/W_P_0", shape.cell, shape.projection).T
-    return {name: torch.tensor(values, dtype=torch.float32) for name, values in made.items()}
+            tensors[f"{name}.input.weight"] = maps[: shape.projection].T
+            tensors[f"{name}.recurrent"] = maps[shape.projection :]
+            tensors[f"{name}.input.bias"] = bias + np.repeat(_ADDED, shape.cell)
+            tensors[f"{name}.projection.weight"] = array(f"{place}/W_P_0", shape.cell, shape.projection).T
+    return {name: torch.tensor(values, dtype=torch.float32) for name, values in tensors.items()}
 
 
 def arrays_of(bilm: BiLM) -> dict[str, np.ndarray]:
     """The arrays of weights.hdf5 for these parameters, the inverse of `parameters`."""
     shape = bilm.shape
-    own = {name: tensor.float().cpu().numpy() for name, tensor in bilm.state_dict().items()}
-    made = {_TABLE: own["words.embedding.weight"][1:]}
+    tensors = {name: tensor.float().cpu().numpy() for name, tensor in bilm.state_dict().items()}
+    arrays = {_TABLE: tensors["words.embedding.weight"][1:]}
     for number in range(len(shape.filters)):
-        made[f"CNN/W_cnn_{number}"] = own[f"words.convolutions.{number}.weight"].transpose(2, 1, 0)[None]
-        made[f"CNN/b_cnn_{number}"] = own[f"words.convolutions.{number}.bias"]
+        arrays[f"CNN/W_cnn_{number}"] = tensors[f"words.convolutions.{number}.weight"].transpose(2, 1, 0)[None]
+        arrays[f"CNN/b_cnn_{number}"] = tensors[f"words.convolutions.{number}.bias"]
     for number in range(shape.highway):
         for part in ("carry", "transform"):
-            made[f"CNN_high_{number}/W_{part}"] = own[f"words.highway.{number}.{part}.weight"].T
-            made[f"CNN_high_{number}/b_{part}"] = own[f"words.highway.{number}.{part}.bias"]
-    made["CNN_proj/W_proj"] = own["words.projection.weight"].T
-    made["CNN_proj/b_proj"] = own["words.projection.bias"]
+            arrays[f"CNN_high_{number}/W_{part}"] = tensors[f"words.highway.{number}.{part}.weight"].T
+            arrays[f"CNN_high_{number}/b_{part}"] = tensors[f"words.highway.{number}.{part}.bias"]
+    arrays["CNN_proj/W_proj"] = tensors["words.projection.weight"].T
+    arrays["CNN_proj/b_proj"] = tensors["words.projection.bias"]
     for direction in range(2):
         for layer in range(shape.layers):
             place = f"RNN_{direction}/RNN/MultiRNNCell/Cell{layer}/LSTMCell"
             name = f"directions.{direction}.layers.{layer}"
-            maps = np.concatenate([own[f"{name}.input.weight"].T, own[f"{name}.recurrent"]])
-            made[f"{place}/W_0"] = _columns(maps)
-            made[f"{place}/B"] = _columns(own[f"{name}.input.bias"] - np.repeat(_ADDED, shape.cell))
-            made[f"{place}/W_P_0"] = own[f"{name}.projection.weight"].T
-    return {name: values.astype(np.float32) for name, values in made.items()}
+            maps = np.concatenate([tensors[f"{name}.input.weight"].T, tensors[f"{name}.recurrent"]])
+            arrays[f"{place}/W_0"] = _columns(maps)
+            arrays[f"{place}/B"] = _columns(tensors[f"{name}.input.bias"] - np.repeat(_ADDED, shape.cell))
+            arrays[f"{place}/W_P_0"] = tensors[f"{name}.projection.weight"].T
+    return {name: values.astype(np.float32) for name, values in arrays.items()}
 
 
 def write(folder: Path, bilm: BiLM, options: Mapping[str, Any]) -> tuple[Path, Path]:

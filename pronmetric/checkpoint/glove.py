@@ -41,9 +41,9 @@ def read(path: str | Path, wanted: Collection[str], *, width: int) -> GloveVecto
     expected, lines, repeated = None, 0, 0
     for number, line in _lines(path):
         if number == 1 and (header := _header(line)) is not None:
-            expected, found = header
-            if found != width:
-                raise _wrong_width(found, width, path, 1)
+            expected, width_of_file = header
+            if width_of_file != width:
+                raise _wrong_width(width_of_file, width, path, 1)
             continue
         lines += 1
         if line.count(b" ") == width:

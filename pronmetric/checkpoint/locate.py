@@ -38,19 +38,19 @@ def locate(
     Raises:
         PronmetricError: there is no such checkpoint, or the folder is not one.
     """
-    given = DEFAULT if model is None else str(model)
-    name = ALIASES.get(given, given)
+    asked = DEFAULT if model is None else str(model)
+    name = ALIASES.get(asked, asked)
     shipped = _shipped()
     if name in shipped:
         return Location(name, _check(shipped[name]))
-    if Path(given).exists():
-        return Location(name_of(Path(given)), _check(Path(given)))
-    if of_hub(given):
-        return Location(given, _check(_fetch(given, allow_network=allow_network, storage=storage)))
+    if Path(asked).exists():
+        return Location(name_of(Path(asked)), _check(Path(asked)))
+    if of_hub(asked):
+        return Location(asked, _check(_fetch(asked, allow_network=allow_network, storage=storage)))
     if name in REPOSITORY:
         raise PronmetricError(f"checkpoint {name} is not in this installation: {_cure(name)}")
     known = f"shipped: {', '.join(sorted(shipped))}" if shipped else "this installation ships none"
-    raise PronmetricError(f"no checkpoint {given!r}: give a folder that `pronmetric train` wrote, or a name ({known})")
+    raise PronmetricError(f"no checkpoint {asked!r}: give a folder that `pronmetric train` wrote, or a name ({known})")
 
 
 def name_of(folder: Path) -> str:

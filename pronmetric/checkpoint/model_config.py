@@ -17,6 +17,7 @@ from pronmetric.settings import Fraction, Positive, Record, Settings, Size, Size
 from pronmetric.text.context import UNNAMED_CONTEXT_SIZE
 
 FORMAT: Final = 1
+"""Number of our own file format; another one is refused."""
 SEGMENT: Mapping[str, Literal["mean", "weighted"]] = {"logit": "mean", "average": "mean", "paper": "weighted"}
 """How the scores of a segment's pronouns become its score, by the kind of head."""
 WITH_PROBABILITIES = frozenset({"logit"})

@@ -55,10 +55,10 @@ def read_index(folder: Path) -> dict[str, str]:
         if (size := path.stat().st_size) > _MOST_BYTES:
             raise ValueError(f"expected at most {_MOST_BYTES:,} bytes, got {size:,}")
         content = strict_json.parse(path.read_text(encoding="utf-8"))
-        found = content.get(_MAP) if isinstance(content, dict) else None
-        if not isinstance(found, dict) or not found or not all(isinstance(name, str) for name in found.values()):
+        file_of = content.get(_MAP) if isinstance(content, dict) else None
+        if not isinstance(file_of, dict) or not file_of or not all(isinstance(name, str) for name in file_of.values()):
             raise ValueError(f"expected a mapping {_MAP} from tensors to shards")
-        names = sorted(set(found.values()))
+        names = sorted(set(file_of.values()))
         other = next((name for name in names if not _NAME.fullmatch(name)), None)
         if other is not None:
             raise ValueError(f"expected shards named as {shard_name(1, 2)}, got {other[:80]!r}")
@@ -66,7 +66,7 @@ def read_index(folder: Path) -> dict[str, str]:
             raise ValueError(f"expected the {_NAME.fullmatch(names[0])[2]} shards of {names[0]}, got {len(names)}")  # type: ignore[index]
     except (ValueError, OSError) as error:
         raise InputError(f"broken index of shards ({error}); {_CURE}", file=path) from error
-    return found
+    return file_of
 
 
 def write_index(folder: Path, shards: Mapping[str, Iterable[str]], *, size: int) -> None:

@@ -99,7 +99,7 @@ def _train_or_load(task: AlignFlags, pairs: list[TokenPair]) -> AgreementAligner
     aligner = AgreementAligner(symmetrize=how)
     total = len(pairs) * aligner.iterations
     with progress(label="learn", total=total, unit="lines") as bar:
-        aligner.train(pairs, progress=bar.update)
+        aligner.train(pairs, advance=bar.update)
     if task.save_table is not None:
         aligner.save(task.save_table)
     return aligner

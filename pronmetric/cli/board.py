@@ -29,6 +29,7 @@ EPILOG = """example:
 
 
 WORST = 30
+"""Pronouns of a system that its page lists; more: larger pages."""
 BUILD = """Score the pronouns of all systems of test sets into English, or the language of --model, and write a
 static site: scores and errors with intervals, significance clusters, by language pair, year and class of pronoun; each
 system's worst pronouns; comparisons of any two systems of a test set; all figures as TSV and JSON. It opens from disk.
@@ -88,7 +89,7 @@ def run_build(task: BuildFlags) -> None:
     run = ScoringRun(task.model, task.out)
     note, target = run.note, run.language.code
     discovered = discovery.discover(task.wmt, years=task.years, pairs=task.pairs, exclude=(), target=target)
-    testsets = discovery.choose(discovered.told(note), task.testsets)
+    testsets = discovery.choose(discovered.noted(note), task.testsets)
     people, told = human.find([Path(folder) for folder in task.human or task.wmt], testsets, target=target)
     for line in told:
         note(line)

@@ -21,6 +21,7 @@ from pronmetric.scoring.gate import ALPHA, MARGIN, Gate, Limits, doubts, score_s
 from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE
 
 FAILED = 3
+"""Exit code of a gate that was not passed, apart from 1 (bad input) and 2 (wrong flags), so that a script can tell."""
 LEAST = 1 / RESAMPLES
 """The smallest level: no p of the test is below 1 / (1 + the number of swaps)."""
 MOST = 0.5

@@ -103,7 +103,7 @@ def _compare(task: CompareFlags, run: CorpusRun) -> None:
             write.add_compared(writer, number, row, decided, by=by, apart=run.apart)
             if out.prints_segments:
                 for pair in decided:
-                    run.say(score_text.segment_line(number, pair, by=by))
+                    run.lines(score_text.segment_line(number, pair, by=by))
         results = pairs.results(seed=task.seed, resamples=task.num_splits or RESAMPLES)
         writer.finish(
             format=FORMAT,
@@ -117,7 +117,7 @@ def _compare(task: CompareFlags, run: CorpusRun) -> None:
     both = (pair for one in results for pair in zip(one.names, (one.outcome.a, one.outcome.b), strict=True))
     run.note_no_translations(dict(both))
     for result in results:
-        run.say(score_text.summary(result, tie=threshold, by=by))
+        run.lines(score_text.summary(result, tie=threshold, by=by))
     few = min((result.outcome.units for result in results if result.outcome.interval is not None), default=FEW + 1)
     if few <= FEW:
         run.note(f"intervals and tests are based on only {few} {results[0].outcome.resampled}")

@@ -55,7 +55,7 @@ class ScoringRun:
         self.note = out.notes() if note is None else note
         self.counts = Counts()
         self.signature: Signature | None = None
-        self.say = output.Lines(out.to_json, out.to_tsv, out.to_mqm)
+        self.lines = output.Lines(out.to_json, out.to_tsv, out.to_mqm)
         self._model, self._strict = model, strict
         self._hidden = out.quiet or out.disable_bar
         self._bar: tqdm | None = None
@@ -140,8 +140,8 @@ class ScoringRun:
         if model.source_lang is not None:
             self.note(f"--source-lang counts missing and surplus pronouns; the source does not affect scores{why}")
         else:
-            tell = self.note.detail if model.no_source else self.note
-            tell(f"-s: reports show the source; it does not affect scores{why}")
+            note = self.note.detail if model.no_source else self.note
+            note(f"-s: reports show the source; it does not affect scores{why}")
 
     def note_unread_sources(self, name: str, texts: Iterable[Text]) -> None:
         """Note that the sources of the texts in the file `name` do not affect scores, unless they do or are ignored."""
@@ -218,4 +218,4 @@ class ScoringRun:
                 f'{self.checkpoint.name} is made for texts with their source, and none has one: give -s (or "source")'
             )
         self.note(f"signature: {self.signature}")
-        self.say.finish()
+        self.lines.finish()

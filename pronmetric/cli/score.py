@@ -164,7 +164,7 @@ def _score_corpus(task: ScoreFlags, run: CorpusRun) -> None:
                 segment = tally.add(each, row.doc)
                 add_errors(tally.name, number, row, text, segment)
                 if out.prints_segments:
-                    run.say(f"{visible(tally.name)}\tSegment {number}\tscore: {format_score(segment.score)}")
+                    run.lines(f"{visible(tally.name)}\tSegment {number}\tscore: {format_score(segment.score)}")
                 head = {"system": tally.name, "segment": number, "doc": row.doc}
                 if row.places:
                     head |= write.place_entry(place)
@@ -186,14 +186,14 @@ def _score_corpus(task: ScoreFlags, run: CorpusRun) -> None:
             **more,
         )
     for result in results:
-        run.say(f"{visible(result.name)}\tscore: {format_score(result.score.score)}")
+        run.lines(f"{visible(result.name)}\tscore: {format_score(result.score.score)}")
         for reference, part in result.by_reference.items():
-            run.say(f"{visible(result.name)}\treference {visible(reference)}\tscore: {format_score(part.score)}")
+            run.lines(f"{visible(result.name)}\treference {visible(reference)}\tscore: {format_score(part.score)}")
         side = "reference" if by_reference else "source"
         note_system(result.name, result.score, run.note, run.note.detail, side=side, people=people)
     run.note_no_translations({result.name: result.score for result in results})
     if also is not None:
-        run.say(f"\n{format_systems(also, [result.score for result in results])}")
+        run.lines(f"\n{format_systems(also, [result.score for result in results])}")
         run.note.detail(f"in brackets: {format_units(also)}")
         if also.without_reference:
             run.note(f"left out of --also: {also.without_reference} segments without a reference")
@@ -220,14 +220,14 @@ def _score_records(task: ScoreFlags, name: str, run: RecordsRun) -> None:
             record = waiting.popleft()
             tally.add(segment, record.doc)
             if out.prints_segments:
-                run.say(strict_json.dump({"id": record.id, **segment_entry(segment)}))
+                run.lines(strict_json.dump({"id": record.id, **segment_entry(segment)}))
             write.add_scored(writer, {"id": record.id}, {}, segment, apart=apart)
             if not waiting:  # all records read so far are scored; a pipe may wait for them
-                run.say.flush()
+                run.lines.flush()
         score = tally.score()
         writer.finish(systems=[system(name, score)], counts=counts_entry(run.counts), signature=run.sign_texts())
     if not out.prints_segments:
-        run.say(f"{visible(name)}\tscore: {format_score(score.score)}")
+        run.lines(f"{visible(name)}\tscore: {format_score(score.score)}")
     note_system(name, score, run.note, run.note.detail, people=run.people())
     run.note_no_translations({name: score}, unit="record")
 

@@ -13,6 +13,7 @@ from pronmetric.cli.run import ScoringRun
 from pronmetric.text.context import GIVEN
 
 RATE = 20.0
+"""Requests a second of one address: more than a page makes as a person types; more: one client fills the queue."""
 _ORIGIN = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+")
 DESCRIPTION = """Show the pronouns of translations in a web page, and answer JSON requests. The model stays loaded.
 

@@ -100,7 +100,7 @@ def run_wmt(task: WmtFlags) -> None:
     if task.reader is not None and chosen.code != ENGLISH.code:
         raise PronmetricError(f"--source drop is for English targets: leave it out with --target {chosen.code}")
     note = output.Notes(quiet=task.quiet)
-    testsets = discovery.discover(task.wmt_dir, pairs=task.pairs, exclude=(), target=chosen.code).told(note)
+    testsets = discovery.discover(task.wmt_dir, pairs=task.pairs, exclude=(), target=chosen.code).noted(note)
     reader = None if task.reader is None else _load_source_reader(task.reader)
     note.begin()
     missing, words = dict[str, int](), Words()

@@ -215,7 +215,7 @@ def _by_gender(task: ContrastiveFlags, counts: Counter[str], words: Words, note:
         ]
         if task.wmt_dir is not None:
             found = discovery.discover(task.wmt_dir, pairs=[f"{code}-{ENGLISH.code}"], exclude=())
-            rows += [(one.id, corpus.swapped(corpus.read_testset(one))) for one in found.told(note)]
+            rows += [(one.id, corpus.swapped(corpus.read_testset(one))) for one in found.noted(note)]
         note.begin()
         with output.bar(task.quiet, rows, total=len(rows), label="align", unit="test sets") as shown:
             made += [(name, corpus.from_text(each, source=ENGLISH.code, target=code)) for name, each in shown]
@@ -268,7 +268,7 @@ def _english_corpora(
 def _testsets(
     folders: Sequence[str], pairs: Sequence[str] | None, note: output.Notes, *, quiet: bool
 ) -> Iterator[tuple[str, english.Source, Iterable[corpus.Document]]]:
-    testsets = discovery.discover(folders, pairs=pairs, exclude=()).told(note)
+    testsets = discovery.discover(folders, pairs=pairs, exclude=()).noted(note)
     kept = [one for one in testsets if one.source in english.languages()]
     for testset in testsets:
         if testset not in kept:

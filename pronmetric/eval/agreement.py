@@ -26,7 +26,7 @@ from pronmetric.eval.resampling import (
     resample,
 )
 
-_ROUNDING = 1e-9
+_ROUNDING = 1e-9  # standard errors up to this are 0 but for rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +81,9 @@ def gwet_ac1(ratings: ArrayLike, *, declared: bool = True, level: float = LEVEL)
     if items == 1:
         return Agreement(ac1, None, None, None, float(observed), chance, *counts)
 
-    own = np.where(several, items / rated_twice * (agreed - chance) / (1 - chance), 0.0)
+    of_item = np.where(several, items / rated_twice * (agreed - chance) / (1 - chance), 0.0)
     expected = (r * (1 - share)).sum(axis=1) / (total * (categories - 1))
-    influence = own - 2 * (1 - ac1) * (expected - chance) / (1 - chance)
+    influence = of_item - 2 * (1 - ac1) * (expected - chance) / (1 - chance)
     error = float(np.sqrt(((influence - ac1) ** 2).sum() / (items * (items - 1))))
     low, high = _interval(ac1, error, r, level)
     return Agreement(ac1, error, low, high, float(observed), chance, *counts)

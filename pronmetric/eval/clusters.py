@@ -12,6 +12,7 @@ from typing import NamedTuple
 from pronmetric.errors import PronmetricError
 
 ALPHA = 0.05
+"""Level of significance, as in the rankings of WMT."""
 
 
 class Place(NamedTuple):

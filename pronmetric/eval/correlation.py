@@ -32,6 +32,7 @@ from pronmetric.eval.scaling import scaled
 from pronmetric.eval.significance import Totals
 
 RESAMPLES = 2000
+"""Of a bootstrap. More: the ends of intervals vary less with the seed, and take longer."""
 MINIMUM = 5
 """The least number of systems, or of segments or documents, for the interval of a correlation."""
 

@@ -18,7 +18,9 @@ from pronmetric.errors import PronmetricError
 from pronmetric.eval.estimates import Estimate, bootstrap
 
 THRESHOLD = 0.5
+"""Scores below are called wrong: a pronoun with this probability is as likely right as wrong."""
 DRAWS = 1000
+"""Resamples of a bootstrap; fewer than elsewhere, as areas are computed anew in each."""
 Figure = Callable[[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]], float | None]
 
 

@@ -28,6 +28,7 @@ from pronmetric.eval.scaling import scaled
 from pronmetric.eval.segment_correlation import ACC_EQ, FIGURES, group_scores, mean_figure
 
 RESAMPLES = 1000
+"""As in mt-metrics-eval (`PermutationSigDiff`, k)."""
 PAIRWISE = ("tau_eq", ACC_EQ)  # figures for which pairs are swapped
 
 _Array = NDArray[np.float64]

@@ -16,7 +16,7 @@ from pronmetric.eval.kappa import Coefficient, cohen_kappa, fleiss_kappa, krippe
 
 Variant = Literal["gwet", "published"]
 Formula = Literal["auto", "ratings"]
-_MISSING = -1
+_MISSING = -1  # the code of no answer; categories are from 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,15 +40,17 @@ class Ratings:
         order: items that come first, in this order; the others follow in order of first appearance. categories: those
         that count even if unused; other used categories are added in alphabetical order.
         """
-        answers = {rater: {i: str(c) for i, c in own.items() if c is not None} for rater, own in ratings.items()}
+        answers = {
+            rater: {i: str(c) for i, c in by_item.items() if c is not None} for rater, by_item in ratings.items()
+        }
         names = list(dict.fromkeys(categories or ()))
-        names += sorted({c for own in answers.values() for c in own.values()} - set(names))
-        rated = dict.fromkeys(item for own in answers.values() for item in own)
+        names += sorted({c for by_item in answers.values() for c in by_item.values()} - set(names))
+        rated = dict.fromkeys(item for by_item in answers.values() for item in by_item)
         first = dict.fromkeys(item for item in order if item in rated)
         items = {item: number for number, item in enumerate(first | rated)}
         codes = np.full((len(items), len(answers)), _MISSING, dtype=np.int64)
-        for rater, own in enumerate(answers.values()):
-            for item, category in own.items():
+        for rater, by_item in enumerate(answers.values()):
+            for item, category in by_item.items():
                 codes[items[item], rater] = names.index(category)
         return cls(tuple(answers), tuple(names), codes)
 

@@ -22,9 +22,11 @@ from pronmetric.eval import student
 SEED = 12345
 """The seed that the commands and `PronounMetric` use by default."""
 LEVEL = 0.95
+"""Of all confidence intervals."""
 MINIMUM = 4
 """The least number of clusters (documents, segments) for an interval or a test."""
 DRAWS = 2000
+"""Resamples of a bootstrap. More: the ends of intervals vary less with the seed, and take longer."""
 BLOCK = 1_000_000
 """Random numbers in memory at a time."""
 
@@ -132,5 +134,5 @@ def shuffle_contexts(
     numbers = [list(first.values())[i] for i in rng.permutation(len(first))]
     order = sorted(numbers, key=lambda number: rank[groups[number]])
     donors = order[largest:] + order[:largest]  # a shift by the largest group's size leaves no item in its group
-    given = {items[number]: contexts[donor] for number, donor in zip(order, donors, strict=True)}
-    return [given[item] for item in items]
+    shuffled = {items[number]: contexts[donor] for number, donor in zip(order, donors, strict=True)}
+    return [shuffled[item] for item in items]

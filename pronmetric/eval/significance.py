@@ -29,6 +29,7 @@ from pronmetric.eval.ratio_sums import RatioSums
 from pronmetric.eval.resampling import LEVEL, MINIMUM, divide, number_clusters, order_of, resample
 
 RESAMPLES = 1000
+"""Drawn ways to swap; no p is below 1 / (1 + this number)."""
 FEWEST = 20  # resamples needed for p < 0.05
 _DIGITS = 12  # differences that agree to so many decimals are equal
 

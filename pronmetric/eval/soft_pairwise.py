@@ -29,6 +29,7 @@ from pronmetric.eval.scaling import scaled
 
 SPA = "spa"
 PERMUTATIONS = 1000
+"""Of each pair of systems. More: p values vary less with the seed, and take longer."""
 _ROUNDING = 1e-9  # relative to the scores without what all systems share; differences that agree so far are equal
 _EPSILON = float(np.finfo(np.float64).eps)
 

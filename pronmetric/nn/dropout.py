@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-_BITS = 16
+_BITS = 16  # of each element: four share a random number (quicker training: experiments.md, speed)
 
 
 class QuickDropout(TorchFunctionMode):

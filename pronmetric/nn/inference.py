@@ -46,11 +46,11 @@ def for_inference(scorer: PronounScorer, dtype: torch.dtype) -> PronounScorer:
         ready = _Autocast(encoder, dtype)
     if ready is None:
         return scorer
-    made: Any = PronounScorer(
+    scorer_for_inference: Any = PronounScorer(
         encoder, scorer.head, word_state=scorer.word_state, pair_head=scorer.pair_head, gap_head=scorer.gap_head
     )
-    made.encoder = ready
-    return made.train(scorer.training)
+    scorer_for_inference.encoder = ready
+    return scorer_for_inference.train(scorer.training)
 
 
 def cpu_has_bf16() -> bool:

@@ -16,7 +16,7 @@ _FORMS = frozenset("he her him his i me mine my".split())
 _WORDS = LEXICON["foreign_word"]
 _EITHER = LEXICON["foreign_or_english"]
 _ELIDED = frozenset("c d j l m n qu s t".split())
-_REACH = 3
+_REACH = 3  # words on each side; more: words of another sentence decide, fewer: short foreign phrases are missed
 
 
 def is_foreign(lower: Sequence[str], index: int) -> bool:

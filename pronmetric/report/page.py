@@ -37,6 +37,7 @@ from pronmetric.text.words import words as split
 KINDS = (SAME, PRONOUN, WORD, NOTHING, ADDED)
 LEVELS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"  # digits of quantised attention weights
 PREFERRED = 3
+"""Forms shown for a pronoun, the most probable first."""
 _TABLES = """<body>
 <main>
 <h1>{{title}}</h1>

@@ -27,6 +27,7 @@ MEASURES = {"noisy": "R vs R'", "system": "R vs S"}
 HEADS = {"average": "average", "paper": "attention (the paper's)", "logit": "attention (ours)"}
 BEST = {"noisy": "89.1", "system": "90.7"}  # of the paper's Table 4
 BEST_ROW = 7
+"""Of the paper's Table 4; its best figures are known, those of the other rows are not."""
 STUDY = {
     "french": ("82.0", "67.6"),
     "german": ("81.6", "68.2"),
@@ -80,7 +81,7 @@ def read(paths: Sequence[str]) -> PaperFiles:
             elif file.name == CELL:
                 cells.append(content)
             elif not path.is_dir():
-                raise InputError("expected what `agree` or `evaluate` wrote with --to_json, or a cell.json", file=file)
+                raise InputError("expected JSON of `agree` or `evaluate`, or a cell.json", file=file)
     if not (cells or evaluated or agreed):
         raise InputError(
             "nothing to show: expected cells of `pronmetric train --multirun experiment=table4`, or the JSON of "

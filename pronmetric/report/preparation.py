@@ -8,7 +8,7 @@ from typing import Any
 
 from pronmetric.report.text import table
 
-_TOP = 12
+_TOP = 12  # pairs of forms that the table shows, the most frequent first
 _PAIRS = ("train", "development", "test")
 _COUNTS = {
     "systems": ("read", "systems"),

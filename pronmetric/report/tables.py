@@ -302,7 +302,7 @@ def _latex_table(table: Table, left: Sequence[str]) -> str:
     label = re.sub("[^a-z0-9]+", "-", table.title.lower()).strip("-")
     columns = "".join("l" if k < table.numbers_from else "r" for k in range(len(table.header)))
     return (
-        (f"% columns left out, which --columns can choose: {' '.join(left)}\n" if left else "")
+        (f"% columns left out, which can be chosen by name: {' '.join(left)}\n" if left else "")
         + f"\\begin{{table}}\n  \\centering\n  \\caption{{{caption}}}\n  \\label{{tab:{label}}}\n"
         f"  \\begin{{tabular}}{{{columns}}}\n    \\toprule\n{line(-1, table.header)}    \\midrule\n"
         f"{''.join(line(number, row) for number, row in enumerate(table.rows))}"

@@ -13,6 +13,7 @@ from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.scoring.score import Gap
 
 SHOWN = 10
+"""Places of a report by default: about what a reader looks at."""
 
 
 class Place(NamedTuple):

@@ -32,8 +32,8 @@ from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, NONE, UNNAMED_CONTEXT_SIZE, History
 from pronmetric.text.entry import Entry, shown
 
-_HOW = "expected what `pronmetric score` or `compare` wrote with --to_json"
-_LARGEST = 1e299
+_HOW = "expected what `pronmetric score --to_json` or `compare --to_json` wrote"
+_LARGEST = 1e299  # a million of them, in percent, still sum to a finite double
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -174,7 +174,7 @@ class _Reader:
             outputs = []
             for entry, system in zip(row, systems, strict=True):
                 if "text" not in entry.record:
-                    entry.fail("has no text (written by score --jsonl); score with -t or -d")
+                    entry.fail("has no text (`pronmetric score --jsonl` wrote it): score a file or a test set")
                 _expect(entry, {"system": system.name, "segment": number})
                 outputs.append(self._output(entry, _string(entry, "text"), _string(entry, "context")))
             rows.append(_segment(number, row[0], tuple(outputs), judge(outputs, by=by, tie=tie)))

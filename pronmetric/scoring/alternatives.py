@@ -155,11 +155,11 @@ def score_alternatives(
         for pronouns in known():
             text = waiting.popleft()
             doubtful = [p for p in pronouns if below is None or p.score < below]
-            made = [(p, variants(text, p.start, p.end, language)) for p in doubtful]
-            asked.append(made)
-            sizes.append(1 + sum(len(found) for _, found in made))
+            by_pronoun = [(p, variants(text, p.start, p.end, language)) for p in doubtful]
+            asked.append(by_pronoun)
+            sizes.append(1 + sum(len(forms_of_one) for _, forms_of_one in by_pronoun))
             yield _BEGIN
-            yield from (variant.text for _, found in made for variant in found)
+            yield from (variant.text for _, forms_of_one in by_pronoun for variant in forms_of_one)
 
     def count(number: int) -> None:
         nonlocal scored_ahead
@@ -172,7 +172,7 @@ def score_alternatives(
     of_variants = stream if stream_variants is None else stream_variants
     results = of_variants(replaced()) if advance is None else of_variants(replaced(), advance=count)
     for _ in results:  # _BEGIN; the variants of the text follow
-        yield tuple(_rank(p, found, islice(results, len(found))) for p, found in asked.popleft())
+        yield tuple(_rank(p, forms_of_one, islice(results, len(forms_of_one))) for p, forms_of_one in asked.popleft())
 
 
 def _rank(pronoun: PronounScore, found: Iterable[Variant], scored: Iterable[SegmentScore]) -> PronounAlternatives:

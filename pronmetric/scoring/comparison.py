@@ -198,8 +198,10 @@ def score_pairs(
         for row, contexts in corpus.in_context(kind, size=size):
             waiting.append(row)
             if kind == CROSSED:
-                own = zip(contexts, row.texts, strict=True)
-                yield from crossed_texts([Text(context, text, row.evidence, row.speaker) for (context,), text in own])
+                each_once = zip(row.texts, contexts, strict=True)
+                yield from crossed_texts(
+                    [Text(context, text, row.evidence, row.speaker) for text, (context,) in each_once]
+                )
             else:
                 for text, each in zip(row.texts, contexts, strict=True):
                     yield from (Text(context, text, row.evidence, row.speaker) for context in each)
@@ -207,11 +209,11 @@ def score_pairs(
     scores = stream(texts())
     number = texts_per_row(corpus, kind)
     each = number // systems
-    while found := tuple(islice(scores, number)):
+    while scored_row := tuple(islice(scores, number)):
         if kind == CROSSED:
-            pairs: PairScores = {pair: (score,) for pair, score in crossed_scores(found).items()}
+            pairs: PairScores = {pair: (score,) for pair, score in crossed_scores(scored_row).items()}
         else:
-            pairs = {(x, y): found[x * each : (x + 1) * each] for x, y in permutations(range(systems), 2)}
+            pairs = {(x, y): scored_row[x * each : (x + 1) * each] for x, y in permutations(range(systems), 2)}
         row = waiting.popleft()
         yield row, {pair: beside_references(row, pair[0], scored) for pair, scored in pairs.items()}
 

@@ -21,6 +21,7 @@ from pronmetric.text.corpus import Corpus, Place, Row
 
 MIN_SCORE, MAX_ERRORS, NO_WORSE, MAX_REFUSALS = "min_score", "max_errors", "no_worse", "max_refusals"
 ALPHA = 0.05
+"""Level of the test that a system is no worse than another, by default."""
 MARGIN = 1.0  # in points of the score; chosen by hand, not tuned
 WIDE = 20.0  # points of the score; a text with so much worse pronouns is worse to every reader
 

@@ -200,20 +200,20 @@ class Inference:
         def score() -> Iterator[SegmentScore]:
             reported = 0
 
-            def tell(share: float) -> None:
+            def report_share(share: float) -> None:
                 nonlocal reported
                 done = int(share * len(waiting))
                 if advance is not None and done > reported:
                     advance(done - reported)
                 reported = done
 
-            encoded = self._encode(list(new.values()), batch_size, counts, tell, length_batching, attended)
+            encoded = self._encode(list(new.values()), batch_size, counts, report_share, length_batching, attended)
             known.update(zip(new, encoded, strict=True))
-            tell(1.0)
+            report_share(1.0)
             read = self._read_sources([each for *_, each, _, _ in waiting if each is not None], batch_size, counts)
             counted = self._count_unmatched([item for *_, item, _ in waiting if item is not None])
-            for key, found, split, size, to_read, item, no_translation in waiting:
-                segment = self._segment(found, known.get(key), size)
+            for key, pronouns, split, size, to_read, item, no_translation in waiting:
+                segment = self._segment(pronouns, known.get(key), size)
                 if (its := known.get(key)) is not None and its.missing is not None:
                     segment = its.missing.add_to(segment, split, least=least)
                 if self._judged is not None:
@@ -231,30 +231,30 @@ class Inference:
         for number, (context, text, source, speaker, left_out, _) in enumerate(texts):
             check_segment(text, file="text", line=number + 1)
             words = self.language.words(text)
-            found = tuple(p for p in self.language.find(text, words) if p.form in self.forms)
-            own = source if self.reads_source and source is not None and source.text.strip() else None
-            identity = "\0".join((context, text, *_read(own))) if cache else str(number)
+            pronouns = tuple(p for p in self.language.find(text, words) if p.form in self.forms)
+            read_here = source if self.reads_source and source is not None and source.text.strip() else None
+            identity = "\0".join((context, text, *_read(read_here))) if cache else str(number)
             key = blake2b(identity.encode(), digest_size=16).digest()
-            scored = bool(found) or (own is not None and self._gaps is not None)
+            scored = bool(pronouns) or (read_here is not None and self._gaps is not None)
             if not variants and not (scored and (key in known or key in new)):
                 counts.add_reading(text, context)
             if scored and key not in known and key not in new:
                 counts.shortened += bool(left_out) and not variants
-                new[key] = Example(context, text, [(p.start, p.end) for p in found], own)
+                new[key] = Example(context, text, [(p.start, p.end) for p in pronouns], read_here)
             to_read = item = None
             if source is not None and self._load_reader is not None and source.text.strip():
                 source = source._replace(language=source.language or counted_language)
-                example = Example(context, text, tuple((p.start, p.end) for p in found), source)
+                example = Example(context, text, tuple((p.start, p.end) for p in pronouns), source)
                 to_read = example if self._reader.reads(example) else None
                 if not variants:
                     self._reader.count(example, counts)
             if source is not None and self.source is not None and not variants:
-                item = Item(source.text, words, found)
-            counts.with_source += to_read is not None or (own is not None and bool(found))
+                item = Item(source.text, words, pronouns)
+            counts.with_source += to_read is not None or (read_here is not None and bool(pronouns))
             counts.with_speaker += speaker is not None
             split = words if self._gaps is not None else ()
             why = None if variants else kind_of(text, () if source is None else (source.text,))
-            waiting.append((key, found, split, self.language.writing.count_words(text), to_read, item, why))
+            waiting.append((key, pronouns, split, self.language.writing.count_words(text), to_read, item, why))
             if len(new) == _WINDOW or len(waiting) == 4 * _WINDOW:
                 yield from score()
         yield from score()
@@ -302,11 +302,11 @@ class Inference:
         examples: Sequence[Example],
         batch_size: int,
         counts: Counts,
-        tell: Callable[[float], None],
+        report_share: Callable[[float], None],
         by_length: bool,
         attended: bool,
     ) -> list[_Known]:
-        """Score examples, each with a pronoun or to find missing ones; `tell` is called with the finished share."""
+        """Score examples, each with a pronoun or to find missing ones; `report_share` takes the finished share."""
         rows = self.collator.encode(examples)
         first = _first_rows(rows)
         counts.encoded += len(examples)
@@ -318,10 +318,10 @@ class Inference:
         counts.surplus += int((sizes > getattr(self.replicas[0].head, "slots", np.inf)).sum())
         heads = 1 if self.replicas[0].pair_head is None else 2
         raw = np.zeros((heads, len(examples), sizes.max(initial=0)), dtype=np.float32)
-        kept = [row for row in rows if len(row.pronouns) or self._finds_missing(row)]
+        to_score = [row for row in rows if len(row.pronouns) or self._finds_missing(row)]
         of_gaps: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in examples]
-        batches = list(cut_batches(kept, pieces=batch_size * BATCH_PIECES, by_length=by_length))
-        pieces, done = sum(len(row.ids) for row in kept), 0
+        batches = list(cut_batches(to_score, pieces=batch_size * BATCH_PIECES, by_length=by_length))
+        pieces, done = sum(len(row.ids) for row in to_score), 0
         looks: list[list[int | None]] = [[None] * len(example.spans) for example in examples]
         computed = self.map(batches, partial(_scores, attention=attended))
         for batch, (out, weights, gaps) in zip(batches, computed, strict=True):
@@ -334,7 +334,7 @@ class Inference:
                     for number, pronoun in enumerate(row.pronouns.tolist()):
                         looks[row.example][pronoun] = _most_attended(weights[k, number], row, number, starts)
                 done += len(row.ids)
-            tell(done / pieces)
+            report_share(done / pieces)
         real = np.arange(raw.shape[2]) < sizes[:, None]
         segments, scores = self._judge(raw[0], real)
         preferences = [None] * len(examples) if heads == 1 else self._prefer(raw[1], real)
@@ -410,13 +410,13 @@ class Inference:
             return segment
         if not segment.pronouns:
             return self._reader.prefer(segment)
-        own = [p.score for p in segment.pronouns]
-        values = _mix(mixing, own, reading.logits)
-        changes = logit(values, floor=LEAST) - logit(own, floor=LEAST)
+        without_source = [p.score for p in segment.pronouns]
+        values = _mix(mixing, without_source, reading.logits)
+        changes = logit(values, floor=LEAST) - logit(without_source, floor=LEAST)
         evidence = np.clip(mixing.reader * reading.logits.astype(np.float64), -MOST, MOST).tolist()
         scores = tuple(
-            p._replace(score=value, probability=value, evidence=Evidence(said, *word))
-            for p, value, said, word in zip(segment.pronouns, values, evidence, reading.words, strict=True)
+            p._replace(score=value, probability=value, evidence=Evidence(log_odds, *word))
+            for p, value, log_odds, word in zip(segment.pronouns, values, evidence, reading.words, strict=True)
         )
         head: Any = self.replicas[0].pair_head
         preference = (

@@ -69,14 +69,14 @@ class Weighting:
         2
         """
         why = tuple([None] * len(scores) if no_translation is None else no_translation)
-        kept = [number for number, said in enumerate(why) if said is None] or list(range(len(scores)))
-        first = kept[0]
+        translations = [number for number, reason in enumerate(why) if reason is None] or list(range(len(scores)))
+        first = translations[0]
         rest = [0.0] * len(scores) if given is None else [value - given[first] for value in given]
         gains = tuple(
             self.weight * _difference(score, scores[first]) + (1 - self.weight) * other
             for score, other in zip(scores, rest, strict=True)
         )
-        best = max(kept, key=gains.__getitem__)
+        best = max(translations, key=gains.__getitem__)
         return Choice(best if gains[best] > self.margin else first, tuple(scores), gains, why)
 
     def preferences(
@@ -95,7 +95,7 @@ class Weighting:
         """
         pairs = []
         why = [None] * len(texts) if no_translation is None else no_translation
-        for i, j in combinations([number for number, said in enumerate(why) if said is None], 2):
+        for i, j in combinations([number for number, reason in enumerate(why) if reason is None], 2):
             other = 0.0 if given is None else given[i] - given[j]
             difference = self.weight * _difference(scores[i], scores[j]) + (1 - self.weight) * other
             if abs(difference) > self.margin and texts[i] != texts[j]:

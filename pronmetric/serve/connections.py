@@ -25,7 +25,7 @@ MOST = 2000
 WAITING = 128
 """Connections that the system accepts before the server does."""
 _RESERVED = 2 * WAITING + 64  # descriptors for accepted and closing connections, and for files and the database
-_FEWEST = 8
+_FEWEST = 8  # connections, even where the system allows fewer files
 _PAUSE = 60.0  # seconds between two equal lines of the log
 
 

@@ -21,7 +21,7 @@ Body = TypeVar("Body", bound=BaseModel)
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-_SENDERS = 10_000
+_SENDERS = 10_000  # addresses whose rates are remembered; those unseen for longest are forgotten, which bounds memory
 _NOBODY = "'none'"
 _HEADERS = {
     "Cache-Control": "no-store",

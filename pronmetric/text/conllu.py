@@ -18,7 +18,7 @@ from pronmetric.text.lines import iter_lines
 
 ENDINGS = (".conllu", ".conllu.gz")
 NOTHING = "_"
-_COLUMNS = 10
+_COLUMNS = 10  # of a word: ID to MISC (universaldependencies.org/format.html)
 _NUMBER = "[1-9][0-9]{0,8}"
 _WHOLE, _RANGE, _EMPTY = re.compile(_NUMBER), re.compile(f"({_NUMBER})-({_NUMBER})"), re.compile(r"\d+\.\d+")
 _HEAD = re.compile(f"0|{_NUMBER}")

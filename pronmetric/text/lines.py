@@ -30,7 +30,7 @@ GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 MAX_LINE, MAX_FILE = "PRONMETRIC_MAX_LINE_BYTES", "PRONMETRIC_MAX_FILE_BYTES"
 MAX_SEGMENT = "PRONMETRIC_MAX_SEGMENT_CHARACTERS"
 LIMITS = {MAX_LINE: 10_000_000, MAX_FILE: 2_000_000_000, MAX_SEGMENT: 100_000}
-_CHUNK = 1 << 20
+_CHUNK = 1 << 20  # bytes read at a time: few calls, little memory
 
 
 def read_lines(path: str | Path, *, tally: Counter[str] | None = None) -> list[str]:

@@ -19,6 +19,7 @@ from pronmetric.text.entry import Entry, parse
 from pronmetric.text.lines import decode_lines, iter_lines
 
 AHEAD = 4096
+"""Records of a stream read before the first is scored; a stream with fewer has a known end."""
 
 
 class Record(NamedTuple):

@@ -120,7 +120,7 @@ _ABBREVIATION = re.compile(
     r"St|Ste|Mt|Ft|Jr|Sr|No|Nos|Vol|Fig|Eq|Ch|pp?|vs|cf|viz|al|etc|approx|ca|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|"
     rf"Nov|Dec|Inc|Ltd|Co|Corp|Dept|e\.g|i\.e)|(?:^|[\s.{OPENING}])[A-Z])\.$"
 )
-_LONGEST_ABBREVIATION = 12
+_LONGEST_ABBREVIATION = 12  # characters with the full stop and one before it, more than any above has
 
 
 def _is_listed_end(text: str, start: int, match: re.Match[str]) -> bool:

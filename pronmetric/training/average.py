@@ -180,16 +180,16 @@ def average_scorers(
     shares, prepared = _checked(shares, folders), Folder.of_languages(data)
     parts = [files.load(folder) for folder in folders]
     first, usual = parts[0], recipe.default("experiment/source")
-    own = languages_of(first.config)
+    languages = languages_of(first.config)
     described = Model.read(first.config).model_copy(update={"judged": None, "missing": None})
     for folder, part in zip(folders, parts, strict=True):
         _refuse_other_kind(first, part, folder)
-        if languages_of(part.config) != own or part.config.get("reads_source") != first.config["reads_source"]:
+        if languages_of(part.config) != languages or part.config.get("reads_source") != first.config["reads_source"]:
             raise InputError("its languages or its rows of sources differ from those of the first", file=folder)
         _refuse_other_vocabulary(first, part, folder)
     by_language = {each.prepared.language: each for each in prepared}
-    if by_language.keys() != set(own):
-        wanted, got = (", ".join(sorted(each.code for each in some)) for some in (own, by_language))
+    if by_language.keys() != set(languages):
+        wanted, got = (", ".join(sorted(each.code for each in some)) for some in (languages, by_language))
         raise InputError(f"expected prepared data of {wanted}, the languages of the checkpoints, got {got}")
     head_seed, scorer, bits = _head_seed(folders, parts), first.model, usual["source.bits"]
     scorer.load_state_dict(mean_weights([part.model.state_dict() for part in parts], shares))
@@ -202,7 +202,7 @@ def average_scorers(
             first.collator_of(each),
             development(by_language[each].path, forms=forms, language=each, most=most),
         )
-        for each in own
+        for each in languages
     ]
     record = {
         "version": __version__,

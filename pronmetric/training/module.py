@@ -117,10 +117,10 @@ class ScorerModule(pl.LightningModule):
             seed_step(self.seed, self.global_step)
             whole = sum(map(self.counts, items), start=Counter())
             for item in items:
-                own = self.counts(item)
+                counts = self.counts(item)
                 parts = self.losses(self.scorer(item.batch), item)
                 for name, part in parts.items():  # means, each over its number of pronouns or pairs
-                    parts[name] = part * (own[name] / max(1, whole[name]) / len(batches))
+                    parts[name] = part * (counts[name] / max(1, whole[name]) / len(batches))
                     logged[name].append(parts[name].detach())
                 loss = sum((self._weight(name) * part for name, part in parts.items()), start=parts["detection"] * 0)
                 left -= 1

@@ -63,13 +63,13 @@ def train(
             holds a run of other settings.
     """
     kind: Kind = kind_of(settings)(settings, required_sources=required_sources, overrides=overrides)
-    kept = checked_run(settings)
+    recorded = checked_run(settings)
     with prepare_process(settings.trainer, seed=settings.seed):
         data = kind.open()
         length = run_length(len(data.steps()), settings.trainer)
         module = kind.module(length, note if settings.trainer.progress else _silent)
         out = Path(settings.out)
-        best = fit(module, data, out, trainer=settings.trainer, goal=kind.goal, settings=kept, length=length)
+        best = fit(module, data, out, trainer=settings.trainer, goal=kind.goal, settings=recorded, length=length)
         return None if best is None else kind.export(best)
 
 

@@ -101,18 +101,18 @@ def _run(
     note: Callable[[str], None],
 ) -> None:
     """Train the runs of a stage, average them, and record the stage in its checkpoint, which marks it as finished."""
-    made = []
+    folders = []
     for each in stage.runs:
-        own = Path(each.out) / EXPORT
-        made.append(own)
-        if own != folder and _is_finished(stage, own):
+        out = Path(each.out) / EXPORT
+        folders.append(out)
+        if out != folder and _is_finished(stage, out):
             continue
         run.train(each, required_sources=required_sources, overrides=recipe_of.overrides, note=note)
-        if own != folder:
-            _record(stage, own, recipe_of, last=last)
-    if len(made) > 1:
+        if out != folder:
+            _record(stage, out, recipe_of, last=last)
+    if len(folders) > 1:
         shutil.rmtree(folder, ignore_errors=True)  # left by a killed process
-        _average(made, folder, stage.runs[0])
+        _average(folders, folder, stage.runs[0])
     _record(stage, folder, recipe_of, last=last)
 
 
@@ -132,7 +132,7 @@ def _record(stage: Stage, folder: Path, recipe_of: Recipe, *, last: bool) -> Non
     config = _config(stage, folder)
     training = dict(config["training"])
     parts = training.get("average", [training])
-    own = {
+    recipe_of_stage = {
         "name": stage.name,
         "overrides": list(stage.overrides),
         "seed": recipe_of.seed,  # of the command
@@ -145,7 +145,7 @@ def _record(stage: Stage, folder: Path, recipe_of: Recipe, *, last: bool) -> Non
         training.pop(INITIAL, None)  # the stage before
     training |= {
         "overrides": list(recipe_of.overrides),
-        recipe.STAGES: [*recipe_of.stages, own],
+        recipe.STAGES: [*recipe_of.stages, recipe_of_stage],
         **({} if last else {recipe.STAGE: stage.name}),
     }
     config = {**config, "training": training}

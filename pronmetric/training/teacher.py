@@ -96,11 +96,11 @@ def load(folder: str | Path, *, forms: Collection[str], language: Language, name
             f"{loaded.language.code}",
             file=folder,
         )
-    own = set(loaded.config["pronouns"])
-    if other := sorted(own.symmetric_difference(forms)):
+    inventory = set(loaded.config["pronouns"])
+    if other := sorted(inventory.symmetric_difference(forms)):
         raise InputError(
             f"{name}: expected a checkpoint that scores the same {len(set(forms))} pronoun forms as the data, got one "
-            f"with {len(own)}; they differ in {', '.join(other)}: prepare the data with its inventory",
+            f"with {len(inventory)}; they differ in {', '.join(other)}: prepare the data with its inventory",
             file=folder,
         )
     if not loaded.model.probability:

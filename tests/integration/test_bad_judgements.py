@@ -305,7 +305,7 @@ BAD_RESULTS: dict[str, tuple[Sequence[Any], Any, str]] = {
     "interval a number": (["systems", 0, "interval"], 5, '"interval" must be null or two numbers in order'),
     "another system": (["segments", 0, "system"], "two", 'expected "system" "one", got "two"'),
     "another segment": (["segments", 0, "segment"], 4, 'expected "segment" 0, got 4'),
-    "text gone": (["segments", 0, "text"], GONE, "has no text (written by score --jsonl)"),
+    "text gone": (["segments", 0, "text"], GONE, "has no text (`pronmetric score --jsonl` wrote it)"),
     "text null": (["segments", 0, "text"], None, '"text" must be a string, got null'),
     "context a list": (["segments", 0, "context"], ["Anna came."], '"context" must be a string'),
     "context gone": (["segments", 0, "context"], GONE, 'the key "context" is missing'),

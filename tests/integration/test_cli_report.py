@@ -89,7 +89,7 @@ def test_tables(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert report(RESULT, "-o", tmp_path / "t.tex", "--show", "systems", "--quiet") == 0
     text = (tmp_path / "t.tex").read_text(encoding="utf-8")
     assert "    system-a.txt & \\textbf{95.57} & 93.79 to 97.17 & 88 \\\\\n" in text and "Confusions" not in text
-    assert "% columns left out, which --columns can choose: segments_with_pronoun segments\n" in text
+    assert "% columns left out, which can be chosen by name: segments_with_pronoun segments\n" in text
     columns = ["--columns", "segments", "system", "--show", "systems", "--quiet"]
     assert report(RESULT, "-o", tmp_path / "t.tex", *columns) == 0
     assert "    37 & system-a.txt \\\\\n" in (tmp_path / "t.tex").read_text(encoding="utf-8")

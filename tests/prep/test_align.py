@@ -218,7 +218,7 @@ def test_long_lines(trained: AgreementAligner, monkeypatch: pytest.MonkeyPatch) 
 
 def test_progress_adds_up() -> None:
     told: list[int] = []
-    AgreementAligner(iterations=3).train(PAIRS, progress=told.append)
+    AgreementAligner(iterations=3).train(PAIRS, advance=told.append)
     assert sum(told) == 3 * len(PAIRS)
 
 

@@ -19,7 +19,8 @@ from pronmetric.output.targets import AtomicFile
 from pronmetric.text.language_codes import bare
 
 FORMAT = 2
-_WITH_MODEL = 1
+"""Number of our own file format; another one is refused."""
+_WITH_MODEL = 1  # the format before, with a log-linear model beside the counts
 ENDING = ".npz"
 
 

@@ -26,8 +26,8 @@ from pronmetric.text.context import Text
 KEY = "PRONMETRIC_ENDPOINT_KEY"
 """The environment variable with the endpoint's key, if it needs one."""
 TRIES, TIMEOUT = 5, 120.0  # seconds
-_BUSY = (408, 429, 500, 502, 503, 504)
-_MOST_BYTES = 2**20
+_BUSY = (408, 429, 500, 502, 503, 504)  # HTTP statuses after which the same request may succeed
+_MOST_BYTES = 2**20  # of an answer; far above any of a chat model, and a bound on what a broken server sends
 _NAMED = re.compile(r"\b(?:A|B|(?i:tie))\b")
 _THOUGHTS = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)  # of servers that leave them in the answer
 

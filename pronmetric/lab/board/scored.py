@@ -260,8 +260,8 @@ class Store:
     """Scores test sets, or reads their scores from `folder`.
 
     stream: scores texts, in order, with probabilities and the words attended to. size: number of previous sentences in
-    a context. signature: of scores in a kind of context. progress: of a test set, from its id and its number of texts,
-    while it is scored.
+    a context. signature: of scores in a kind of context. progress: makes the bar of a test set while it is
+    scored, from its id and its number of texts.
     """
 
     folder: Path

@@ -38,7 +38,7 @@ from pronmetric.text import strict_json
 
 WORDS = "words.json"
 GRU, ATTENTION, ENCODER = NETWORKS = ("gru", "attention", "encoder")
-_PAD, _UNKNOWN, _FIRST = 0, 1, 2
+_PAD, _UNKNOWN, _FIRST = 0, 1, 2  # ids: of no word, of a word outside the vocabulary, of its first word
 
 
 class Reader(Protocol):

@@ -20,6 +20,7 @@ from pronmetric.text.lines import iter_lines
 
 OTHER, NONE = "OTHER", "NONE"
 COLUMNS = 5
+"""Of a data file: classes, words of the slots, source, target, alignment (Guillou et al. 2016)."""
 SLOT = re.compile(r"REPLACE_([0-9]{1,9})")
 _LABEL_END = re.compile(r"[\t\r]")
 _LINK = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")

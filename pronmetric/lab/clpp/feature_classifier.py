@@ -45,8 +45,9 @@ STRENGTHS: Mapping[str, Sequence[float]] = {
 }
 """The values that development data choose from: C, or the minimum number of slots in a leaf."""
 TREES = 200
+"""Of a forest; more: probabilities vary less with the seed, larger files."""
 _ROWS = 256  # slots that a forest classifies at once
-_ITERATIONS = 2000
+_ITERATIONS = 2000  # of the solvers, at most; scikit-learn warns where they do not converge
 
 Arrays = dict[str, NDArray[Any]]
 

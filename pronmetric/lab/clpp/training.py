@@ -31,6 +31,7 @@ RECALL, ACCURACY = "development/macro_recall", "development/accuracy"
 GOAL = Goal(RECALL, "max")
 SAVE_EVERY = 100  # steps
 CLIP = 1.0
+"""Greatest norm of a gradient; larger ones are scaled down to it."""
 _TURN = 512  # slots that are sorted by length before they are cut into batches
 
 Rows = tuple[int, ...]

@@ -32,7 +32,7 @@ from pronmetric.text.lines import iter_lines
 CONTROL = "items of quality control or tutorials"
 REPEATED = "items of repeated or incomplete documents"
 EARLIER = "scores replaced by a later one of the same annotator"
-_COLUMNS = 12
+_COLUMNS = 12  # of the files that WMT24 and WMT25 publish
 _HUMAN = re.compile(r"human[0-9]*|score")
 _SEPARATOR = "_#_"
 _ANNOTATION = ("langs", "line_id", "system", "esa_score")

@@ -129,7 +129,7 @@ def _by(found: Result, by: str, path: str) -> Result:
 
 def _refuse_other(by: str, path: str) -> None:
     if by != SCORE:
-        raise InputError(f"holds scores alone: `by={by}` needs what score --to_json wrote", file=path)
+        raise InputError(f"holds scores alone: `by={by}` needs what `pronmetric score --to_json` wrote", file=path)
 
 
 def is_json(path: str) -> bool:

@@ -75,6 +75,7 @@ DESCRIPTIONS = {
 JUDGE = "the raters' votes"
 REFERENCE = "ref"
 LONGEST = 4
+"""Words of a span that says something of a pronoun. More: longer spans, in which the error may be another word."""
 _MARK = re.compile(r"(?:<|&(?:amp;)*(?:lt|#60|#x3c);)(?P<end>/?)v(?:>|&(?:amp;)*(?:gt|#62|#x3e);)", re.IGNORECASE)
 ESCAPED, READ_ESCAPED = "escaped_marks", "rows with escaped marks (&lt;v&gt;), read as marks"
 """The kind of rows whose marks an HTML tool escaped, and what is said of them."""

@@ -26,7 +26,7 @@ UNITS = {DOC: "documents", PAIR: "pairs"}
 LANGUAGE_MODEL = (
     "language models, zero-shot: the log-probability of the text after its context, or the answer when asked"
 )
-_PRONOUN_PAIRS, _ERRORS = 20, 15
+_PRONOUN_PAIRS, _ERRORS = 20, 15  # rows that are printed, the most frequent first
 PronounPairs = frozenset[tuple[str, str]]
 """(correct form, wrong form)."""
 ONLY = "pairs"
@@ -133,7 +133,7 @@ def format_figures(title: str, figures: Figures) -> str:
     """The figures of one part: answers, accuracies, the most frequent errors, ties."""
     lines = [title, _format_labels(figures), _format_accuracies(figures)]
     if (number := len(figures.by_pronouns)) > _PRONOUN_PAIRS:
-        lines.append(f"... the {_PRONOUN_PAIRS} most frequent of {number} pronoun pairs; --to_json writes all of them")
+        lines.append(f"... the {_PRONOUN_PAIRS} most frequent of {number} pronoun pairs; the JSON has all of them")
     errors = [[f"{c.reference} -> {c.system}", c.wrong, c.pairs] for c in figures.confusions[:_ERRORS] if c.wrong]
     if errors:
         lines += ["", table(["most errors", "wrong", "of"], errors)]

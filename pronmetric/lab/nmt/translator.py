@@ -25,6 +25,7 @@ from pronmetric.output.targets import AtomicFile
 
 WEIGHTS, ENCODER = "model.safetensors", "encoder"
 DRAFT_BEAM = 4
+"""Hypotheses of the search for a draft; more: slower, a bit more probable."""
 _CURE = "train it again with `pronmetric nmt train`"
 
 Advance = Callable[[int], object]

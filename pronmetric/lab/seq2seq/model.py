@@ -20,12 +20,14 @@ from pronmetric.text.context import Text
 
 PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16}
 BATCH_SIZE = 16
+"""Texts that the model reads at a time; more: more memory."""
 WINDOW = 512
 """Lines that are sorted by length together, and written together."""
-_IGNORED = -100
+_IGNORED = -100  # label of a piece that is not scored; PyTorch's default `ignore_index`
 
 Pair = tuple[str, str]
 TEXTS_AT_ONCE = 8
+"""As `BATCH_SIZE`, of texts with their context, which are longer."""
 Row = TypeVar("Row")
 Made = TypeVar("Made")
 

@@ -22,6 +22,7 @@ from pronmetric.text import numbers, strict_json
 from pronmetric.text.lines import read_lines
 
 BATCH = 100
+"""Items of a task, as in WMT's campaigns with Appraise; control items fill the last one."""
 CONTROL = "scores of control items (CHK)"
 _BLOCK = 1_000_000  # itemID: number of the annotator times this, and the number of the task
 _COLUMNS = "user, version, item, type, source language, target language, score, start, end"

@@ -30,6 +30,7 @@ QUESTION = "Which version fits the sentences before it?"
 TOGETHER = "Do the two translations fit together?"
 _ALONE, _PHENOMENON = "Is this translation good by itself?", "What does not fit?"
 BREAKS = 50
+"""Answers after which a break is proposed, by default."""
 _REFRESH = '<meta http-equiv="refresh" content="30">\n'
 
 

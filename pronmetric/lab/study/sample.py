@@ -13,7 +13,7 @@ from pronmetric.errors import InputError
 from pronmetric.lab.study.folder import Design, Item, Study, Task
 
 Key = TypeVar("Key", bound=Hashable)
-_LISTED = 8
+_LISTED = 8  # cells that a message names; the rest are counted
 _ORDER, _SAMPLE = 1, 0  # independent random streams of a seed
 
 

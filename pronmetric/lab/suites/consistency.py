@@ -28,6 +28,7 @@ from pronmetric.text.entry import Entry
 
 SEPARATOR = " _eos "
 SENTENCES = 4
+"""Of an item: three of context and the one in question (Voita et al. 2019)."""
 DISTANCE = "distance"
 _EXPECTED = "expected a consistency set (JSON list of items)"
 

@@ -34,7 +34,7 @@ ENGLISH = ("he", "she", "it", "they")
 PAIR, LOCATION, DISTANCE, BY = "pronoun pair", "antecedent location", "distance", "antecedent by"
 LANGUAGE = "de"
 _LOCATIONS = {True: "same segment", False: "earlier segment", None: "unknown"}
-_COLUMNS = (6, 7)
+_COLUMNS = (6, 7)  # without, and with, the index of the sentence before them
 _EXPECTED = "expected ContraPro's JSON list of items"
 
 ABOUT = About(

@@ -27,6 +27,7 @@ from pronmetric.text.writing import ANY, UNSPACED_LETTERS
 
 PAUSE = 3.0  # seconds
 MOST_CUES = 6
+"""Of a sentence; more: cues without a full stop join into texts that no context holds."""
 _TIME = r"(?:(\d+):)?([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
 _TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?=\s|$).*")
 _MEANT_AS_TIMES = re.compile(r"^\s*-->|\d\s*-->|-->\s*\d|^\s*(?:\d{1,2}:)?\d\d:\d\d[,.]\d{3}(?!\d)")
@@ -45,7 +46,7 @@ _NEXT_TURN = re.compile(r"(?<=[.!?\u2026])\s+(?=[-\u2010\u2013\u2014]\s?[^\W\d_]
 _SOUND = re.compile(r"[\[(\u266a\u266b#].*[\])\u266a\u266b#]|\*[^*]+\*")
 _FULL_STOP = re.compile(r"(?:(?<!\.)\.|\u3002)[\"'\u201d\u2019\u00bb)\]\u300d\u300f]*$")
 _TAIL = 40  # characters that tell whether a sentence ends between two parts
-_FEW_CUES, _FEW_STOPS = 3, 0.05
+_FEW_CUES, _FEW_STOPS = 3, 0.05  # fewer cues tell nothing; the share of cues with a full stop, small as most lack one
 _UNSPACED = re.compile(f"[{UNSPACED_LETTERS}\u3000-\u303f\uff01-\uff1f]")
 
 

@@ -53,7 +53,9 @@ _SUFFIXES = {
 }
 _AS_TEXT = "save it as plain text, one segment a line"
 _OF_TOOL = "convert it to PO, XLIFF or CSV, which are read"
-_OF_WMT = "give its folder as a test set (-d NAME:LP --wmt-dir DIR), or take its texts out with `pronmetric prepare`"
+_OF_WMT = (
+    "score the test set (`pronmetric score -d NAME:LP --wmt-dir DIR`), or take its texts out (`pronmetric prepare`)"
+)
 _SUBTITLES = "convert it to SRT or WebVTT, which are read"
 _UNREAD = {
     ".docx": ("a Word document", _AS_TEXT),

@@ -72,8 +72,8 @@ def choose(scorer: PairScorer, folder: Path, *, context: str, most: int, progres
     accuracy = {by: {kind: accuracies(each[:, kinds == kind])[""] for kind in pairs} for by, each in columns.items()}
     noisy = {by: tie_of(each[:, kinds == "noisy"]) for by, each in columns.items()}
     ties = {by: tie for by, tie in noisy.items() if tie is not None}
-    given = [by for by in DECISIONS if by in accuracy]
-    best = max(given, key=lambda by: float(np.mean(list(accuracy[by].values()))))
+    candidates = [by for by in DECISIONS if by in accuracy]
+    best = max(candidates, key=lambda by: float(np.mean(list(accuracy[by].values()))))
     return Choice(best, accuracy, ties, pairs)
 
 

@@ -121,8 +121,8 @@ def fit_preference(pairs: Sequence[PairScores]) -> PeoplePreference:
         value = shares @ np.logaddexp(0, -margins) + RIDGE * weights @ weights
         return float(value), wrong @ scaled + 2 * RIDGE * weights
 
-    found = minimize(loss, np.zeros(len(_BOUNDS)), jac=True, bounds=list(_BOUNDS.values()), method="L-BFGS-B")
-    weights = dict(zip(_BOUNDS, (found.x / scale).tolist(), strict=True))
+    optimum = minimize(loss, np.zeros(len(_BOUNDS)), jac=True, bounds=list(_BOUNDS.values()), method="L-BFGS-B")
+    weights = dict(zip(_BOUNDS, (optimum.x / scale).tolist(), strict=True))
     unit = weights["own"] + weights["logit"] or 1.0
     return PeoplePreference(**{name: value / unit for name, value in weights.items()})
 

@@ -125,10 +125,10 @@ def fit(
     if not texts:
         return None
     label = "what people marked" if show else None
-    found = [example(text, forms) for text in texts]
-    examples, labels = [example for example, _ in found], [right for _, right in found]
+    labelled = [example(text, forms) for text in texts]
+    examples, labels = [example for example, _ in labelled], [right for _, right in labelled]
     readers = (english.model, english.collator), (scorer, collator)
-    own, read = (logits_of(model, rows, examples, dtype=dtype, label=label) for model, rows in readers)
+    alone, read = (logits_of(model, rows, examples, dtype=dtype, label=label) for model, rows in readers)
     columns = (
         [_name(text) for text in texts],
         [f"{_name(text)}/{text.doc}" for text in texts],
@@ -136,7 +136,7 @@ def fit(
         [source_language(text) in (None, *languages) for text in texts],
     )
     sizes = [len(each) for each in labels]
-    values = (np.concatenate(each) for each in (own, read, labels))
+    values = (np.concatenate(each) for each in (alone, read, labels))
     marks = Marks(*values, *(np.repeat(each, sizes) for each in columns))
     weights, figures = _fit_groups(marks)
     mixed = marks.own.astype(np.float64)

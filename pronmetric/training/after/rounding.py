@@ -52,7 +52,7 @@ def round_checkpoint(folder: Path, out: Path, *, bits: int, data: Path | None, r
             "`data=` calibrates checkpoints that read no sources; leave it out, which keeps the calibration",
             file=folder,
         )
-    found = _reader(folder, loaded) if reader is None else _other_reader(reader, loaded, data)
+    reader_checkpoint = _reader(folder, loaded) if reader is None else _other_reader(reader, loaded, data)
     try:
         weights.round_in_place(loaded.model.state_dict(), bits=bits)
     except ValueError as error:
@@ -64,8 +64,8 @@ def round_checkpoint(folder: Path, out: Path, *, bits: int, data: Path | None, r
         config = _calibrated(loaded, config, data)
     locate.refuse_taken(out)  # may have been created by another process
     digest = files.save(out, loaded.model, loaded.pieces, config, half=True, bits=bits)
-    if found is not None:
-        _round_reader(found, out, bits=bits, data=data)
+    if reader_checkpoint is not None:
+        _round_reader(reader_checkpoint, out, bits=bits, data=data)
     if data is not None:
         card.write(out, data=data)
     elif (folder / locate.CARD).is_file():

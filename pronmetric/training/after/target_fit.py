@@ -57,8 +57,8 @@ def fit(
     if not texts:
         return None
     code, label = folder.code, f"what people marked, {folder.code}" if show else None
-    found = [people_fit.example(text, frozenset(folder.prepared.forms)) for text in texts]
-    examples, right = [example for example, _ in found], np.concatenate([share for _, share in found])
+    labelled = [people_fit.example(text, frozenset(folder.prepared.forms)) for text in texts]
+    examples, right = [example for example, _ in labelled], np.concatenate([share for _, share in labelled])
     logits = np.concatenate(logits_of(scorer, collator, examples, dtype=dtype, label=label)).astype(np.float64)
     figures, even = dict[str, float](), np.ones(len(right))
     for name, value in (
@@ -109,21 +109,21 @@ def ties(
     checkpoint: with its preference. references: those with a replaced pronoun are compared with the originals. of: the
     folders of all languages.
     """
-    given = [
+    texts = [
         Text(each.context, each.text, each.source)
         for item, original in zip(references.items, references.originals, strict=True)
         if 0.0 in item.right
         for each in (original, item.example)
     ]
-    scored = _load(checkpoint, folder, of=of).stream(given)
-    shown = progress(scored, label=f"tie threshold {folder.code}", total=len(given), unit="texts") if show else scored
-    scores, found = list(shown), dict[str, float]()
+    scored = _load(checkpoint, folder, of=of).stream(texts)
+    shown = progress(scored, label=f"tie threshold {folder.code}", total=len(texts), unit="texts") if show else scored
+    scores, thresholds = list(shown), dict[str, float]()
     for by in DECISIONS:
         values = np.array([np.nan if (value := each.value(by)) is None else value for each in scores])
         if (tie := tie_of(values.reshape(-1, 2).T)) is not None:
-            found[by] = tie.threshold
-    others = {by: value for by, value in found.items() if by != SCORE}
-    return {**({TIE: found[SCORE]} if SCORE in found else {}), **({TIES: others} if others else {})}
+            thresholds[by] = tie.threshold
+    others = {by: value for by, value in thresholds.items() if by != SCORE}
+    return {**({TIE: thresholds[SCORE]} if SCORE in thresholds else {}), **({TIES: others} if others else {})}
 
 
 def _load(checkpoint: Path, folder: Folder, *, of: Sequence[Folder]) -> PronounMetric:

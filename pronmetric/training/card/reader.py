@@ -60,8 +60,8 @@ def _people(
         {name.split("_", 1)[1] for name in figures if name.startswith((f"{PEOPLE}model_", f"{PEOPLE}missing_"))}
     )
     rows = [
-        [said, *_cells(figures, *(f"{kind}{end}" for kind in ("model", "mixed", "missing")), of=PEOPLE)]
-        for said, end in [("all", ""), *((name, f"_{name}") for name in sets)]
+        [what, *_cells(figures, *(f"{kind}{end}" for kind in ("model", "mixed", "missing")), of=PEOPLE)]
+        for what, end in [("all", ""), *((name, f"_{name}") for name in sets)]
     ]
     told = f"""## What people marked (development)
 

@@ -193,14 +193,14 @@ def _average(training: Mapping[str, Any], name: str) -> tuple[list[str], list[st
     lines: list[str] = []
     places: dict[int, str] = {}
     for count, members in enumerate(groups.values(), start=1):
-        own = f"RUNS{count}" if len(groups) > 1 else "RUNS"
+        variable = f"RUNS{count}" if len(groups) > 1 else "RUNS"
         part = parts[members[0]]
         if _is_average(part):
             command, left = _average(part, f"{name}{count}")
         elif "overrides" not in part:
-            command, left = [f"# the command of {own}, weights {part['weights']}, is not recorded"], [own]
+            command, left = [f"# the command of {variable}, weights {part['weights']}, is not recorded"], [variable]
         else:
-            command, left = _train([parts[number] for number in members], own)
+            command, left = _train([parts[number] for number in members], variable)
         lines += command
         places |= dict(zip(members, left, strict=True))
     words = [places[number] for number in range(len(parts))]

@@ -60,15 +60,15 @@ def _people(config: Mapping[str, Any], codes: Sequence[str]) -> str:
     training = config["training"]
     rows = []
     for code in codes:
-        found = [training["figures"].get(f"people/{what}_{code}") for what in ("area", "precision", "missing")]
-        if any(value is not None for value in found):
-            rows.append([code, *("-" if value is None else f"{100 * value:.1f}" for value in found)])
+        cells = [training["figures"].get(f"people/{what}_{code}") for what in ("area", "precision", "missing")]
+        if any(value is not None for value in cells):
+            rows.append([code, *("-" if value is None else f"{100 * value:.1f}" for value in cells)])
     if not rows:
         return ""
     told = f"""## What people marked (development)
 
 With the source, in percent: the area under the ROC curve and the average precision of the pronouns that a rater marked
-or a post-editor changed, and the area of the gaps into which a post-editor put a pronoun; 50 is chance for areas. The
+or a post-editor changed, and the area of the gaps into which a post-editor put a pronoun; 50 is chance for cells. The
 probabilities of these languages are calibrated on these texts.
 
 {table(["language", "marked: area", "average precision", "missing: area"], rows)}"""

@@ -85,9 +85,9 @@ class TrainingSteps(Dataset[tuple[Labelled, ...]]):
         items: list[LabelledExample] = []
         for index, turn in zip(step.rows, step.turns, strict=True):
             rng = np.random.default_rng([self.settings.seed, turn, index, len(step.kind)])
-            own = self.passages if step.kind == "passages" else self.pairs
-            if index >= len(own):
-                items += self._judged(step.kind, index - len(own), rng)
+            rows = self.passages if step.kind == "passages" else self.pairs
+            if index >= len(rows):
+                items += self._judged(step.kind, index - len(rows), rng)
             elif step.kind == "passages":
                 assert isinstance(corruption, Corruption)
                 items.append(examples.passage(self.passages[index], rng, self.corrupter, corruption))

@@ -143,10 +143,10 @@ def _antecedents(row: Mapping[str, Any], natural: Example, example: Example) -> 
     after = {position: number for number, position in enumerate(_positions(example))}
     slots = []
     for start, _ in natural.spans:
-        own = after.get((1, start))
+        place = after.get((1, start))
         antecedent = [before[word] for word in known.get(numbers.get((1, start), -1), ())]
         slots.append(
-            () if own is None else tuple(after[position] - own for position in antecedent if position in after)
+            () if place is None else tuple(after[position] - place for position in antecedent if position in after)
         )
     return tuple(slots)
 
@@ -215,10 +215,10 @@ def pair(
     elif not fixed and table is not None and rng.random() < fresh:
         row = _noisy_anew(row, rng, table, language)
     common = join(row["context"])
-    own = join(row["system_context"])
-    contexts = {"none": ("", ""), "respective": (common, own), "common": (common, common)}[context]
+    of_system = join(row["system_context"])
+    contexts = {"none": ("", ""), "respective": (common, of_system), "common": (common, common)}[context]
     if row["kind"] == TIE and context != "none":
-        contexts = (common, own)
+        contexts = (common, of_system)
     texts = (row["better"], row["worse"])
     if rng.random() < plain:
         flatten = language.writing.flatten

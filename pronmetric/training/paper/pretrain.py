@@ -97,8 +97,8 @@ def pretrain(
         PronmetricError: there is nothing to train on or to validate with, or `out` holds a run of other settings.
     """
     out = Path(settings.out)
-    kept = {"inputs": dict(inputs), **settings.results()}
-    refuse_other(out, kept, results=(elmo_files.OPTIONS, elmo_files.WEIGHTS))
+    recorded = {"inputs": dict(inputs), **settings.results()}
+    refuse_other(out, recorded, results=(elmo_files.OPTIONS, elmo_files.WEIGHTS))
     counts, lengths = _count(train)
     held_out, held_out_lengths = _count(development)
     if not counts or not held_out:
@@ -120,7 +120,7 @@ def pretrain(
         )
         length = run_length(len(batches.steps), settings.trainer)
         module = _language_module(settings, words=len(known), length=length)
-        best = fit(module, batches, out, trainer=settings.trainer, goal=PERPLEXITY, settings=kept, length=length)
+        best = fit(module, batches, out, trainer=settings.trainer, goal=PERPLEXITY, settings=recorded, length=length)
     if best is None:
         return None
     options, weights = elmo_files.write(out, module.model.bilm, settings.elmo.to_options())
@@ -131,7 +131,7 @@ def pretrain(
         "words": {"train": counts.total(), "development": held_out.total()},
         "cut": {"train": _count_cut(counts), "development": _count_cut(held_out)},
         "vocabulary": {"words": len(known), "unknown": round(1 - _coverage(held_out, known), 4)},
-        "settings": kept,
+        "settings": recorded,
     }
     part = out / f"{RECORD}.part"
     part.write_text(strict_json.dump(record, indent=1) + "\n", encoding="utf-8")

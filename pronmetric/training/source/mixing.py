@@ -89,13 +89,13 @@ def mix(
     mixings, figures = [], {} if by_people is None else dict(by_people.figures)
     for name, is_alone in (("", False), ("_alone", True)):
         examples = [without_context(item.example) if is_alone else item.example for item in development.items]
-        own, read = (
+        without_source, read = (
             np.concatenate(logits_of(model, rows, examples, dtype=dtype, label=label)) for model, rows in readers
         )
         by_marks = None if by_people is None else by_people.alone if is_alone else by_people.in_context
-        mixing = by_marks or _fit_mixing(own, read, right, rate=rate)
-        both = mixing.model * own + mixing.reader * read + mixing.bias
-        figures |= areas(f"model{name}", own, right, third) | areas(f"mixed{name}", both, right, third)
+        mixing = by_marks or _fit_mixing(without_source, read, right, rate=rate)
+        both = mixing.model * without_source + mixing.reader * read + mixing.bias
+        figures |= areas(f"model{name}", without_source, right, third) | areas(f"mixed{name}", both, right, third)
         for language in sorted(set(development.languages)):
             here = of == language
             figures |= areas(f"mixed{name}_{language}", both[here], right[here], third[here])
@@ -148,15 +148,15 @@ def _with_share(
             for model, rows_of in ((english.model, english.collator), (scorer, collator))
         ]
         changes = np.array([_change(mixed, *each) for each in zip(texts, *logits, strict=True)]).reshape(-1, 2)
-        own = columns[PREFERENCE][0] - columns[PREFERENCE][1] if len(numbers) else np.zeros(0)
-        real = np.isfinite(own)  # not where a text has no pronoun
+        preference = columns[PREFERENCE][0] - columns[PREFERENCE][1] if len(numbers) else np.zeros(0)
+        real = np.isfinite(preference)  # not where a text has no pronoun
         if real.any():
-            gaps[kind] = own[real], head.a.item() * (changes[real, 0] - changes[real, 1])
-    own, change = gaps.get(REPLACED, (np.zeros(0), np.zeros(0)))
-    share = fit_share(own, change) if len(own) >= FEWEST else WHOLE
+            gaps[kind] = preference[real], head.a.item() * (changes[real, 0] - changes[real, 1])
+    preference, change = gaps.get(REPLACED, (np.zeros(0), np.zeros(0)))
+    share = fit_share(preference, change) if len(preference) >= FEWEST else WHOLE
     figures = dict(mixed.figures)
-    for kind, (own, change) in gaps.items():
-        for name, each in (("", own), ("_source", own + share * change)):
+    for kind, (preference, change) in gaps.items():
+        for name, each in (("", preference), ("_source", preference + share * change)):
             figures[f"development/preference_{kind}{name}"] = float((each > 0).mean())
     return mixed._replace(preference=share, figures=figures)
 

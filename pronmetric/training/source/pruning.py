@@ -38,15 +38,15 @@ def prune(encoder: HuggingFaceEncoder, pieces: Subwords, texts: Iterable[str], *
     if model["type"] != "Unigram":
         raise InputError(f"source.pieces: expected a Unigram tokenizer, got {model['type']}; set source.pieces=null")
     special = [model["unk_id"], *(each["id"] for each in content["added_tokens"])]
-    kept = _choose(pieces, texts, size=len(model["vocab"]), special=special, most=most)
-    numbers = {old: new for new, old in enumerate(kept)}
-    model["vocab"] = [model["vocab"][old] for old in kept]
+    numbers_kept = _choose(pieces, texts, size=len(model["vocab"]), special=special, most=most)
+    numbers = {old: new for new, old in enumerate(numbers_kept)}
+    model["vocab"] = [model["vocab"][old] for old in numbers_kept]
     model["unk_id"] = numbers[model["unk_id"]]
     for each in content["added_tokens"]:
         each["id"] = numbers[each["id"]]
     for each in (content["post_processor"] or {}).get("special_tokens", {}).values():
         each["ids"] = [numbers[old] for old in each["ids"]]
-    _keep_rows(encoder.model, kept, padding=numbers[int(pieces.pad)])
+    _keep_rows(encoder.model, numbers_kept, padding=numbers[int(pieces.pad)])
     named = {name: piece for name in _SPECIAL if (piece := getattr(pieces.tokenizer, name, None)) is not None}
     tokenizer = Tokenizer.from_str(json.dumps(content))
     return Subwords(PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named))

@@ -196,10 +196,10 @@ def fit_surplus(checkpoint: Path, out: Path, *, data: Path) -> dict[str, float]:
         InputError: `out` is in use, the checkpoint has no reader, or the data are too few or of another language.
     """
     locate.refuse_taken(out)
-    own = locate.reader_of(checkpoint)
-    if own is None:
+    reader = locate.reader_of(checkpoint)
+    if reader is None:
         raise InputError("expected a checkpoint with a reader of sources (a folder `source`)", file=checkpoint)
-    config = checkpoint_config.read(own / locate.CONFIG)
+    config = checkpoint_config.read(reader / locate.CONFIG)
     Folder.of(data).refuse_other(checkpoint_config.language_of(config), "the checkpoint")
     fitted = surplus_fit.fit(data, config["pronouns"])
     if fitted.shares is None:

@@ -146,10 +146,10 @@ def finish(
     figures, fits, missing, counts = dict(record["figures"]), dict[str, Fit | None](), dict[str, Calibration](), {}
     for folder, collator, references in targets:
         rate, label = natural_rate(folder.manifest), f"calibration {folder.code}" if progress else None
-        fits[folder.code], own = judge(
+        fits[folder.code], judged = judge(
             scorer, collator, references, name=folder.code, rate=rate, dtype=dtype, label=label
         )
-        figures |= own
+        figures |= judged
         counts[folder.code] = _counts(references)
         people = target_fit.fit(scorer, collator, folder, dtype=dtype, show=progress)
         if people is not None:
@@ -178,9 +178,9 @@ def finish(
         config |= {checkpoint_config.JUDGED: choice.judged.model_dump(), checkpoint_config.DECISION: choice.by}
         files.write_config(out, config)
     for folder, _, references in targets:
-        found = target_fit.ties(out, folder, references, of=folders, show=progress)
+        thresholds = target_fit.ties(out, folder, references, of=folders, show=progress)
         place = next((each for each in config.get(LANGUAGES, ()) if each["code"] == folder.code), config)
-        place.update(found)
+        place.update(thresholds)
     files.write_config(out, config)
     with AtomicFile(out / locate.CARD) as file:
         file.write(card(config, name=locate.name_of(out), weights=digest, manifests=[f.manifest for f in folders]))
@@ -223,8 +223,8 @@ def judge(
         (WITH_SOURCE, references.items),
         (WITHOUT, [without_source(item) for item in references.items]),
     ):
-        given = [item.example for item in items]
-        logits[side] = np.concatenate(logits_of(scorer, collator, given, dtype=dtype, label=label))
+        examples = [item.example for item in items]
+        logits[side] = np.concatenate(logits_of(scorer, collator, examples, dtype=dtype, label=label))
         figures |= areas(f"{side}_{name}", logits[side], right, third)
     replaced = int((right == 0).sum())
     if replaced < FEWEST or len(right) - replaced < FEWEST:

@@ -135,7 +135,7 @@ def test_what_has_nothing_to_show_is_refused(tmp_path: Path, capsys: pytest.Capt
     with pytest.raises(InputError, match="nothing to show"):
         paper.read([str(tmp_path)])
     (tmp_path / "x.json").write_text("[1]", encoding="utf-8")
-    with pytest.raises(InputError, match="expected what `agree` or `evaluate` wrote"):
+    with pytest.raises(InputError, match="expected JSON of `agree` or `evaluate`, or a cell"):
         paper.read([str(tmp_path / "x.json")])
     (tmp_path / "x.json").write_text("{", encoding="utf-8")
     assert main(["report", "tables", str(tmp_path)]) == 1

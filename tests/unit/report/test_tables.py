@@ -94,7 +94,7 @@ def test_latex_escapes_what_means_something() -> None:
 def test_latex_has_the_columns_that_fit_a_page_and_the_minus_of_mathematics() -> None:
     wide = Table("T", ("system", "d", "e"), (("x-1", "-0.50 to +1.00", "-"),), keys=("s", "d", "e"), narrow=("s", "d"))
     text = latex([wide])
-    assert "% columns left out, which --columns can choose: e\n" in text
+    assert "% columns left out, which can be chosen by name: e\n" in text
     assert "    x-1 & $-$0.50 to +1.00 \\\\\n" in text
     assert "    -- & $-$0.50 to +1.00 & x-1 \\\\\n" in latex([choose(wide, ("e", "d", "s"))._replace(numbers_from=0)])
 

@@ -300,5 +300,7 @@ def test_a_result_of_an_earlier_version_has_scores_alone(tmp_path: Path) -> None
         metric_scores.read(path, ["A"], by="preference")
     scores = tmp_path / "a.sys.score"
     scores.write_text("A\t0.5\n")
-    with pytest.raises(InputError, match="holds scores alone: `by=errors` needs what score --to_json wrote"):
+    with pytest.raises(
+        InputError, match="holds scores alone: `by=errors` needs what `pronmetric score --to_json` wrote"
+    ):
         metric_scores.read(str(scores), ["A"], by="errors")

@@ -259,16 +259,16 @@ class BiLM(nn.Module):
         flat = _spread(by_characters[None], from_start, batch * width)  # (1, batch * (words + 2), projection)
         known = self._initial_states(batch, by_characters)
         read = functional.dropout(flat[0], self.dropout, self.training)  # (batch * (words + 2), projection)
-        found, after = [], []
+        layers, after = [], []
         for number, (one_way, places) in enumerate(zip(self.directions, plan.places, strict=True)):
             before = State(known.hidden[number][:, plan.rows], known.memory[number][:, plan.rows])
             states, state = one_way(read[places], plan.sizes, before)  # states: (LSTM layers, tokens, projection)
-            found.append(torch.cat([flat, _spread(states, places, batch * width)]))
+            layers.append(torch.cat([flat, _spread(states, places, batch * width)]))
             after.append(state)
         if self.stateful:
             new = (part.detach() for part in _stack(after))
             self._state = State(*(old.index_copy(2, plan.rows, x) for old, x in zip(known, new, strict=True)))
-        return torch.cat(found, dim=2).unflatten(1, (batch, width))
+        return torch.cat(layers, dim=2).unflatten(1, (batch, width))
 
     def _add_markers(
         self, ids: Int[Tensor, "batch words characters"], mask: Bool[Tensor, "batch words"]

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from pronmetric.nn.encoders.huggingface.bert import Bert, run_layers
 
 BUCKETS = 32
+"""Half for words before and half for words after: `relative_attention_num_buckets` of the published model."""
 # The least distances of the buckets from 1 on: one for each distance below 8, then 8 * 2**(k/2) up to 128, rounded up.
 # Written as integers, they do not depend on how a device rounds logarithms.
 _DISTANCES = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91)

@@ -107,11 +107,11 @@ def run(settings: Train, table: Table) -> dict[str, Any] | None:
     cache = str(out.parent / STATES) if table.store and settings.optim.frozen else None
     in_sample = settings.data.model_copy(update={"dir": str(data)})
     settings = settings.model_copy(update={"data": in_sample, "encoder_cache": cache})
-    kept = {**settings.results(), "half": settings.half}
+    recorded = {**settings.results(), "half": settings.half}
     path = out / FILE
     if path.is_file():
         finished = strict_json.read(path, "expected the figures of a cell")
-        if finished["settings"] != kept:
+        if finished["settings"] != recorded:
             raise InputError("a finished cell of other settings: give another out=, or delete it", file=path)
         return finished
     result = train(settings)
@@ -135,7 +135,7 @@ def run(settings: Train, table: Table) -> dict[str, Any] | None:
         "steps": training["steps"],
         "best_step": training["best_step"],
         "seconds": round(time.monotonic() - began, 1),
-        "settings": kept,
+        "settings": recorded,
     }
     part = path.with_suffix(".part")
     part.write_text(strict_json.dump(record, indent=1) + "\n", encoding="utf-8")
