@@ -73,8 +73,9 @@ PREPARATION_IMPORTS = set(
     "alignment data.arrow pronouns text output settings schema errors installation version".split()
 )
 TORCHLESS = (
-    "alignment bulk checkpoint.config checkpoint.description checkpoint.locate checkpoint.model_config eval lab.baselines "
-    "lab.board lab.human lab.study lab.suites output pronouns report results serve.connections serve.requests settings text"
+    "alignment bulk checkpoint.config checkpoint.description checkpoint.locate checkpoint.model_config eval "
+    "lab.baselines lab.board lab.human lab.study lab.suites output pronouns report results serve.connections "
+    "serve.requests settings text"
 ).split()
 # All of this room but the file that runs the model.
 TORCHLESS += sorted(

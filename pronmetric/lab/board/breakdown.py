@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
 
 from pronmetric.lab.board.examples import Segment
-from pronmetric.lab.board.scored import UNKNOWN, TestSetScores
+from pronmetric.lab.board.scored import UNKNOWN, BoardScores
 from pronmetric.pronouns.languages import Language, referents
 from pronmetric.report import buckets
 from pronmetric.report.buckets import Bucket
@@ -23,7 +23,7 @@ Found = Mapping[str, Mapping[Bucket, Sequence[Sequence[float]]]]
 """The scores of each system's pronouns by kind of table and bucket."""
 
 
-def collect(scored: TestSetScores, listed: Sequence[Segment], language: Language) -> Found:
+def collect(scored: BoardScores, listed: Sequence[Segment], language: Language) -> Found:
     """The pronouns of all systems in their buckets; without documents there is no table of them."""
     kinds = [kind for kind in _KINDS if kind != "documents" or scored.docs is not None]
     referring = referents(language)

@@ -10,7 +10,7 @@ import numpy as np
 
 from pronmetric.eval.decision import SCORE
 from pronmetric.lab.board.figures import segment_values
-from pronmetric.lab.board.scored import TestSetScores
+from pronmetric.lab.board.scored import BoardScores
 from pronmetric.scoring.comparison import TIE_THRESHOLD
 from pronmetric.text.corpus import Corpus
 
@@ -63,7 +63,7 @@ def segments(corpus: Corpus, context: str, *, size: int) -> list[Segment]:
     ]
 
 
-def worst(scored: TestSetScores, listed: Sequence[Segment], system: str, *, most: int) -> list[DoubtfulPronoun]:
+def worst(scored: BoardScores, listed: Sequence[Segment], system: str, *, most: int) -> list[DoubtfulPronoun]:
     """The pronouns of a system with the lowest probabilities, at most `most`; repeated sentences count once."""
     place = list(scored.systems).index(system)
     pronouns = scored.systems[system]
@@ -72,7 +72,7 @@ def worst(scored: TestSetScores, listed: Sequence[Segment], system: str, *, most
 
 
 def _distinct(
-    scored: TestSetScores, listed: Sequence[Segment], place: int, order: Sequence[int], system: str
+    scored: BoardScores, listed: Sequence[Segment], place: int, order: Sequence[int], system: str
 ) -> Iterator[DoubtfulPronoun]:
     pronouns, seen = scored.systems[system], set()
     for row in order:
@@ -123,7 +123,7 @@ Gap = tuple[int, float]
 """A segment, and the difference of two systems there, above 0 if the first is better."""
 
 
-def differing(scored: TestSetScores, by: str = SCORE) -> Mapping[tuple[int, int], tuple[list[Gap], list[Gap]]]:
+def differing(scored: BoardScores, by: str = SCORE) -> Mapping[tuple[int, int], tuple[list[Gap], list[Gap]]]:
     """For each two systems, the segments in which the first is better by most, and the second; at most `SIDES` each.
 
     by: what decides, one of `DECISIONS`.
@@ -140,7 +140,7 @@ def differing(scored: TestSetScores, by: str = SCORE) -> Mapping[tuple[int, int]
     return pairs
 
 
-def marked(scored: TestSetScores, text: str, system: int, segment: int) -> MarkedText:
+def marked(scored: BoardScores, text: str, system: int, segment: int) -> MarkedText:
     """A system's text of a segment, with its pronouns; a long text is shown around its worst pronoun."""
     pronouns = list(scored.systems.values())[system]
     rows = np.flatnonzero(pronouns.segment == segment)

@@ -22,7 +22,7 @@ from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.eval.ratio_sums import COUNT
 from pronmetric.eval.resampling import divide
 from pronmetric.eval.significance import Totals, difference, interval, randomisation, totals
-from pronmetric.lab.board.scored import BoardSet, Pronouns, TestSetScores
+from pronmetric.lab.board.scored import BoardScores, BoardSet, Pronouns
 from pronmetric.output.tsv import DIGITS
 from pronmetric.scoring.comparison import TIE_THRESHOLD
 from pronmetric.scoring.score import bounds
@@ -129,7 +129,7 @@ class _Parts(NamedTuple):
 
 
 def compute(
-    scored: TestSetScores,
+    scored: BoardScores,
     *,
     seed: int,
     by: str = SCORE,
@@ -159,12 +159,12 @@ def compute(
     )
 
 
-def segment_values(scored: TestSetScores, system: str, by: str) -> NDArray[np.float64]:
+def segment_values(scored: BoardScores, system: str, by: str) -> NDArray[np.float64]:
     """What decides about each segment of a system, as `SegmentScore.value` (segments,); NaN without a pronoun."""
     return divide(*_decisive(scored, system, by, documents=False).segments)
 
 
-def _decisive(scored: TestSetScores, system: str, by: str, documents: bool) -> _Parts:
+def _decisive(scored: BoardScores, system: str, by: str, documents: bool) -> _Parts:
     """A system's values by what decides, as `Tally.totals` has them."""
     pronouns, docs = scored.systems[system], scored.docs if documents else None
     if by == SCORE:
@@ -182,7 +182,7 @@ def _decisive(scored: TestSetScores, system: str, by: str, documents: bool) -> _
     return _Parts(values, totals(*values, docs))
 
 
-def _apart(scored: TestSetScores, system: str, documents: bool) -> tuple[Missing | None, float | None]:
+def _apart(scored: BoardScores, system: str, documents: bool) -> tuple[Missing | None, float | None]:
     """A system's missing pronouns and surplus ones in 100; None without a pronoun, or where they are not known."""
     missing, surplus = scored.missing.get(system), scored.surplus.get(system)
     sums, counts = _by_segment(scored.systems[system], scored.segments, None)
@@ -201,7 +201,7 @@ def _by_segment(pronouns: Pronouns, segments: int, kind: int | None) -> Totals:
     return Totals(np.asarray(sums, dtype=np.float64), np.asarray(counts, dtype=np.float64))
 
 
-def _parts(pronouns: Pronouns, number: int, scored: TestSetScores, documents: bool) -> _Parts:
+def _parts(pronouns: Pronouns, number: int, scored: BoardScores, documents: bool) -> _Parts:
     parts = _by_segment(pronouns, scored.segments, None if number < 0 else number)
     return _Parts(parts, totals(100 * parts.sums, parts.counts, scored.docs if documents else None))
 

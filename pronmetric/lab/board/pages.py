@@ -13,7 +13,7 @@ from pronmetric.lab.board import examples, limits
 from pronmetric.lab.board.examples import DoubtfulPronoun, Segment
 from pronmetric.lab.board.figures import ALL, Figures, PairFigures, SystemFigures, rounded
 from pronmetric.lab.board.human import Agreement, Human
-from pronmetric.lab.board.scored import TestSetScores
+from pronmetric.lab.board.scored import BoardScores
 from pronmetric.lab.human.wmt_scores import is_human
 from pronmetric.output.display import visible
 from pronmetric.report import embed
@@ -217,7 +217,7 @@ def _labelled(name: str, text: str | None) -> str:
     return "" if text is None else f'<p class="text {name}"><span class="tag">{name}</span><bdi>{_text(text)}</bdi></p>'
 
 
-def compare(board: Figures, scored: TestSetScores, listed: Sequence[Segment]) -> str:
+def compare(board: Figures, scored: BoardScores, listed: Sequence[Segment]) -> str:
     """The page that compares any two systems of a test set."""
     testset = board.testset
     return _page(
@@ -236,7 +236,7 @@ def compare(board: Figures, scored: TestSetScores, listed: Sequence[Segment]) ->
     )
 
 
-def _comparisons(board: Figures, scored: TestSetScores, listed: Sequence[Segment]) -> dict[str, Any]:
+def _comparisons(board: Figures, scored: BoardScores, listed: Sequence[Segment]) -> dict[str, Any]:
     """The data of compare.js, which documents the format."""
     strings: dict[str, int] = {}
     texts: dict[str, list[Any]] = {}

@@ -68,7 +68,7 @@ class Pronouns(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestSetScores:
+class BoardScores:
     """The scores of a test set's systems. docs: the document of each segment, None where documents are unknown.
 
     signature: of the scores. texts: a hash of all texts that the scores depend on. preferences: of each system's
@@ -105,7 +105,7 @@ def score(
     stream: Callable[[Iterable[Text]], Iterator[SegmentScore]],
     language: Language,
     signature: str,
-) -> TestSetScores:
+) -> BoardScores:
     """Score all systems of a test set.
 
     Args:
@@ -139,7 +139,7 @@ def score(
             preferences[name].append(np.nan if segment.preference is None else round(segment.preference, DIGITS))
             missing[name].append(None if segment.missing is None else round(segment.missing, DIGITS))
             surplus[name].append(None if segment.surplus is None else round(segment.surplus, DIGITS))
-    return TestSetScores(
+    return BoardScores(
         testset=testset,
         segments=corpus.segments,
         docs=tuple(doc or "" for doc in docs) if corpus.documents else None,
@@ -183,7 +183,7 @@ def reference_of(corpus: Corpus, context: str) -> str | None:
     return corpus.references[0] if context == COMMON else None
 
 
-def write(scored: TestSetScores, path: Path) -> None:
+def write(scored: BoardScores, path: Path) -> None:
     """Write the file of a scored test set."""
     content = {
         "format": FORMAT,
@@ -211,7 +211,7 @@ def write(scored: TestSetScores, path: Path) -> None:
         file.write(strict_json.dump(content) + "\n")
 
 
-def read(path: Path) -> TestSetScores | None:
+def read(path: Path) -> BoardScores | None:
     """Read what `write` wrote; None for a file of an earlier version, which lacks something.
 
     Raises:
@@ -224,7 +224,7 @@ def read(path: Path) -> TestSetScores | None:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f'expected the format "{FORMAT}"; {cure}', file=path)
     try:
-        return TestSetScores(
+        return BoardScores(
             testset=BoardSet(**content["testset"]),
             segments=content["segments"],
             docs=None if content["docs"] is None else tuple(content["docs"]),
@@ -251,7 +251,7 @@ def _columns(values: list[Any]) -> Pronouns:
 class StoredScores(NamedTuple):
     """A test set's scores, and whether they were in the folder already."""
 
-    scored: TestSetScores
+    scored: BoardScores
     reused: bool
 
 

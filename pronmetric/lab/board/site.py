@@ -13,7 +13,7 @@ from pronmetric.lab.board import breakdown, examples, figures, pages
 from pronmetric.lab.board.figures import ALL, Figures, PairFigures, SystemFigures, rounded
 from pronmetric.lab.board.human import FIGURES, Agreement, Human
 from pronmetric.lab.board.pages import COMPARE, SYSTEMS, Names
-from pronmetric.lab.board.scored import TestSetScores
+from pronmetric.lab.board.scored import BoardScores
 from pronmetric.output import tsv
 from pronmetric.output.targets import AtomicFile
 from pronmetric.pronouns.languages import Language
@@ -75,7 +75,7 @@ class Site:
     _links: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
     _names: Names = field(default_factory=Names)
 
-    def add(self, scored: TestSetScores, corpus: Corpus, *, advance: Callable[[int], object]) -> None:
+    def add(self, scored: BoardScores, corpus: Corpus, *, advance: Callable[[int], object]) -> None:
         """Write the pages of a test set's systems and comparisons; `advance`: see `figures.compute`."""
         board = figures.compute(scored, seed=self.settings.seed, by=self.settings.decision, advance=advance)
         testset = board.testset

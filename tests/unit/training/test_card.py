@@ -13,9 +13,9 @@ import yaml
 from benchmarks import pages
 from benchmarks.checkpoint import card as script
 from benchmarks.checkpoint.card_figures import measured
+from benchmarks.checkpoint.reliability import Bin
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import Accuracy, Confusion, CountSplit, Estimate
-from pronmetric.eval.calibration import Bin
 from pronmetric.training.card.checkpoint import Provenance, card
 
 WEIGHTS = hashlib.sha256(b"weights").hexdigest()[:8]

@@ -9,7 +9,7 @@ import pytest
 
 from pronmetric.lab.board import examples
 from pronmetric.lab.board.examples import CUT, TEXT, Segment, head, tail
-from pronmetric.lab.board.scored import BoardSet, Pronouns, TestSetScores
+from pronmetric.lab.board.scored import BoardScores, BoardSet, Pronouns
 
 TEXTS = ["She met it.", "It rained.", "It rained."]
 LISTED = [Segment("d", None, [text, text], ["Anna left."] * 2) for text in TEXTS]
@@ -21,8 +21,8 @@ def columns(*rows: tuple[int, int, int, float]) -> Pronouns:
     return Pronouns(np.array(segment), np.array(start), np.array(end), none, np.array(probability), none)
 
 
-def scored(**systems: Pronouns) -> TestSetScores:
-    return TestSetScores(
+def scored(**systems: Pronouns) -> BoardScores:
+    return BoardScores(
         testset=BoardSet("t.de-en", "t", None, "de-en", "common", "ref"),
         segments=3,
         docs=("d",) * 3,

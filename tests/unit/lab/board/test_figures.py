@@ -12,7 +12,7 @@ from pronmetric.eval.decision import DECISIONS
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.board import figures
 from pronmetric.lab.board.figures import ALL
-from pronmetric.lab.board.scored import BoardSet, Pronouns, TestSetScores
+from pronmetric.lab.board.scored import BoardScores, BoardSet, Pronouns
 from pronmetric.scoring.comparison import TIE_THRESHOLD, PairwiseComparison
 from pronmetric.scoring.score import PronounScore, SegmentScore, tally_segments
 
@@ -28,8 +28,8 @@ def pronouns(*rows: tuple[int, int, float]) -> Pronouns:
     return Pronouns(np.array(segment, int), start, start + 1, kinds, probabilities, np.zeros_like(start))
 
 
-def scored(*, docs: tuple[str, ...] | None = None, segments: int = 3, **systems: Pronouns) -> TestSetScores:
-    return TestSetScores(
+def scored(*, docs: tuple[str, ...] | None = None, segments: int = 3, **systems: Pronouns) -> BoardScores:
+    return BoardScores(
         testset=TESTSET,
         segments=segments,
         docs=docs,

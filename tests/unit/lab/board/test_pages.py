@@ -16,7 +16,7 @@ from pronmetric.eval.resampling import SEED
 from pronmetric.lab.board import breakdown, figures, human, pages, scored, site
 from pronmetric.lab.board.examples import Segment
 from pronmetric.lab.board.pages import Names
-from pronmetric.lab.board.scored import BoardSet, Pronouns, TestSetScores
+from pronmetric.lab.board.scored import BoardScores, BoardSet, Pronouns
 from pronmetric.pronouns import groups, languages
 from pronmetric.report import embed
 from pronmetric.text.corpus import Corpus, Row
@@ -36,7 +36,7 @@ def rows() -> Any:
     return (Row((f"{TEXT}{n}",) * 2, f"{EVIL}{n}", EVIL, (f"{n} {EVIL}",)) for n in range(6))
 
 
-SCORED = TestSetScores(
+SCORED = BoardScores(
     testset=SET,
     segments=6,
     docs=tuple(f"{EVIL}{n}" for n in range(6)),
@@ -49,7 +49,7 @@ SCORED = TestSetScores(
 CORPUS = Corpus(NAMES, 6, True, (EVIL,), rows)
 
 
-def build(folder: Path, *, decision: str = "score", of: TestSetScores = SCORED) -> site.Site:
+def build(folder: Path, *, decision: str = "score", of: BoardScores = SCORED) -> site.Site:
     uses = {SET.id: "training"}
     settings = site.Settings(
         title=EVIL, worst=3, context_size=2, uses=uses, seed=SEED, language=languages.ENGLISH, decision=decision
@@ -225,7 +225,7 @@ def test_file_names_are_distinct_whatever_the_case() -> None:
 
 def test_a_human_translation_is_marked() -> None:
     board = figures.compute(
-        TestSetScores(
+        BoardScores(
             testset=SET._replace(id="t.de-en"),
             segments=6,
             docs=None,
@@ -246,7 +246,7 @@ def test_a_system_is_broken_down_by_form_document_length_and_distance_beside_all
         "Alder": Pronouns(*map(np.array, ([0, 1], [0, 0], [3, 2], [0, 0], [0.9, 0.5], [0, 1]))),
         "Birch": Pronouns(*map(np.array, ([0, 0, 1], [0, 8, 0], [3, 10, 2], [0, 0, 0], [0.8, 0.6, 0.2], [0, -1, 1]))),
     }
-    made = TestSetScores(
+    made = BoardScores(
         testset=SET, segments=2, docs=("x", "y"), classes=("she",), systems=systems, signature="", texts=""
     )
     found = breakdown.tables(breakdown.collect(made, listed, languages.ENGLISH), "Birch", 1)
@@ -273,7 +273,7 @@ def test_a_system_is_broken_down_by_form_document_length_and_distance_beside_all
 def test_only_third_person_pronouns_have_a_distance() -> None:
     text = "I saw that it left."
     own = Pronouns(*map(np.array, ([0] * 3, [0, 6, 11], [1, 10, 13], [0] * 3, [0.9, 0.8, 0.7], [1, 1, 2])))
-    made = TestSetScores(
+    made = BoardScores(
         testset=SET, segments=1, docs=None, classes=("it",), systems={"Alder": own}, signature="", texts=""
     )
     found = breakdown.collect(made, [Segment(None, None, (text,), ("",))], languages.ENGLISH)
