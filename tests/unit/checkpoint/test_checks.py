@@ -310,7 +310,7 @@ def test_a_shipped_checkpoint_has_no_dead_key(name: str) -> None:
 def test_the_shipped_checkpoint_of_several_languages_is_calibrated_for_each() -> None:
     config = checkpoint_config.read(locate.locate("multilingual").folder / locate.CONFIG)
     codes = [each.code for each in checkpoint_config.languages_of(config)]
-    assert sorted(codes) == ["cs", "de", "ja", "ru", "uk", "zh"] and checkpoint_config.reads_source(config)
+    assert sorted(codes) == ["cs", "de", "es", "ja", "ru", "uk", "zh"] and checkpoint_config.reads_source(config)
     for code in codes:
         assert checkpoint_config.caveat(checkpoint_config.of_language(config, code, name="multilingual")) is None
 
