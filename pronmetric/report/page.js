@@ -277,8 +277,8 @@ function tools(segment) {
     return made;
   };
   const address = () => `${location.href.split("#")[0]}#l${lineOf(segment)}`;
-  return el("span", { className: "tools" }, button("copy link", "Copy the link", address), " ",
-    button("copy text", "Copy the text", () => plain(segment)));
+  return el("span", { className: "tools" }, button("copy link", "Copy link", address), " ",
+    button("copy text", "Copy text", () => plain(segment)));
 }
 
 async function copy(text) {
