@@ -86,7 +86,7 @@ def test_the_notes_on_a_system() -> None:
     assert said[0].startswith(f"{told}; 95 % ")
     said.clear()
     note_system("a", tally_segments([segment(0.75, None)]).score(), said.append, more.append)
-    assert said == ["a: 25.0 pronoun errors per 100 pronouns (wrong or surplus); score 75.00 of 1 pronoun."]
+    assert said == ["a: 25.0 pronoun errors per 100 pronouns (wrong or surplus); score 75.00 over 1 pronoun."]
 
 
 def test_a_comparison_shows_both_sides_apart() -> None:
