@@ -113,9 +113,7 @@ def _verdict(result: Result) -> str:
     first, *others = of_result(result, short(result.names))
     listed = "".join(f"<li>{_escape(said)}</li>" for said in others)
     told = _escape(first).replace(f"`{COMPARE}`", f"<code>{COMPARE}</code>")
-    return f'<p class="verdict">{told}</p>' + (
-        f'<ul class="notes" id="errors">{listed}</ul>' if listed else ""
-    )
+    return f'<p class="verdict">{told}</p>' + (f'<ul class="notes" id="errors">{listed}</ul>' if listed else "")
 
 
 def tables_page(
