@@ -155,8 +155,8 @@ def test_where_a_text_stands_in_its_file_is_shown_found_and_copied(browser: Brow
     content = replace(shown, result=replace(shown.result, segments=tuple(segments)))
     path.write_text(page(content, title="placed"), encoding="utf-8")
     opening(browser, path)
-    places = "[...document.querySelectorAll('#s{} .place')].map((p) => p.textContent)"
-    assert [browser.run(places.format(number)) for number in range(3)] == [
+    places = "[...document.querySelectorAll('#l{} .place')].map((p) => p.textContent)"
+    assert [browser.run(places.format(line)) for line in (1, 2, 3)] == [
         ["cue 3, line 12"],
         ["one: row 2, line 3", "two: row 4, line 5"],
         [],
