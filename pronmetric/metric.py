@@ -625,6 +625,7 @@ class PronounMetric:
         texts: Iterable[Text],
         *,
         below: float | None = None,
+        agreeing: bool = False,
         scored: Iterable[Sequence[PronounScore]] | None = None,
         batch_size: int | None = None,
         counts: Counts | None = None,
@@ -633,9 +634,10 @@ class PronounMetric:
         """For each of `texts`, in order, its pronouns with the probabilities of alternative forms.
 
         See `pronmetric.scoring.alternatives`: one pronoun is replaced at a time; a source counts as in `stream`.
-        Only pronouns with a probability below `below` are listed; `scored`: the pronouns of each text with their
-        scores (as `attention` gives them), so that the texts are not encoded again; `advance` is called with the number
-        of texts finished since the last call; other arguments as for `stream`.
+        Only pronouns with a probability below `below` are listed, and with `agreeing` only forms that agree; `scored`:
+        the pronouns of each text with their scores (as `attention` gives them), so that the texts are not encoded
+        again; `advance` is called with the number of texts finished since the last call; other arguments as for
+        `stream`.
 
         Raises:
             PronmetricError: the checkpoint's head gives no probabilities.
@@ -657,6 +659,7 @@ class PronounMetric:
             ),
             language=self.language,
             below=below,
+            agreeing=agreeing,
             scored=scored,
             advance=advance,
         )

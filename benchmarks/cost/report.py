@@ -23,7 +23,7 @@ SEGMENTS = 2000
 def pictures(browser: Browser, path: Path, folder: Path) -> None:
     """The page on a light desk, from its top, and on a dark phone, at its first segment."""
     browser.dark(False)
-    browser.size(1000, 1400)
+    browser.size(960, 960, scale=0.85)
     browser.open(path)
     (folder / "report-light.webp").write_bytes(browser.picture())
     browser.dark(True)

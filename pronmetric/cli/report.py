@@ -286,7 +286,7 @@ def _views(
         attention, again = tee(metric.attention(texts, batch_size=batch_size, advance=run.advance))
         scored = ([look.pronoun for look in looks] for looks in again)
         alternatives = metric.alternatives(
-            texts, below=below, scored=scored, batch_size=batch_size, advance=run.advance
+            texts, below=below, agreeing=True, scored=scored, batch_size=batch_size, advance=run.advance
         )
         return model_views(result, listed, attention, alternatives, metric.language)
 

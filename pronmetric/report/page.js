@@ -261,7 +261,8 @@ function looksAt(output, pronoun, weights, shift) {
   const words = [...wordsOf(output[CONTEXT]), ...wordsOf(output[TEXT])];
   const ranked = words.map((piece, at) => [piece.trim(), weights.at(at)]).filter(([word]) => /[\p{L}\p{N}]/u.test(word));
   ranked.sort((a, b) => b[1] - a[1]);
-  const told = ranked.slice(0, 5).map(([word, weight]) => `${word} ${percent(weight)}`).join(", ");
+  const seen = ranked.slice(0, 5).filter(([, weight], at) => !at || weight >= 0.01);
+  const told = seen.map(([word, weight]) => `${word} ${percent(weight)}`).join(", ");
   return `“${words[shift + pronoun[0]].trim()}” attends to: ${told}`;
 }
 
@@ -277,8 +278,8 @@ function tools(segment) {
     return made;
   };
   const address = () => `${location.href.split("#")[0]}#l${lineOf(segment)}`;
-  return el("span", { className: "tools" }, button("copy link", "Copy the link", address), " ",
-    button("copy text", "Copy the text", () => plain(segment)));
+  return el("span", { className: "tools" }, button("copy link", "Copy link", address), " ",
+    button("copy text", "Copy text", () => plain(segment)));
 }
 
 async function copy(text) {

@@ -28,7 +28,7 @@ from pronmetric.report.content import (
     gap,
 )
 from pronmetric.report.names import short
-from pronmetric.report.verdict import of_result
+from pronmetric.report.verdict import COMPARE, of_result
 from pronmetric.results import Output, Result, Segment
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.text.words import Word
@@ -113,9 +113,8 @@ def _verdict(result: Result) -> str:
     """What the result says, as HTML: the verdict, then a line for each system."""
     first, *others = of_result(result, short(result.names))
     listed = "".join(f"<li>{_escape(said)}</li>" for said in others)
-    return f'<p class="verdict">{_escape(first)}</p>' + (
-        f'<ul class="notes" id="errors">{listed}</ul>' if listed else ""
-    )
+    told = _escape(first).replace(f"`{COMPARE}`", f"<code>{COMPARE}</code>")
+    return f'<p class="verdict">{told}</p>' + (f'<ul class="notes" id="errors">{listed}</ul>' if listed else "")
 
 
 def tables_page(

@@ -10,6 +10,7 @@ from pronmetric.eval.resampling import MINIMUM
 from pronmetric.results.records import ERROR_RATES, Pair, Result, System
 
 ALPHA = 0.05  # two-sided; with a greater p a difference is not clear
+COMPARE = "pronmetric compare"
 
 
 def of_system(system: System, name: str | None = None) -> str:
@@ -20,12 +21,12 @@ def of_system(system: System, name: str | None = None) -> str:
     >>> rates = dict(zip(ERROR_RATES, ((3.1, (1.9, 4.6)), (1.6, None), (1.2, None), (0.3, None))))
     >>> of_system(System("system-a", 96.4, None, 240, 90, 80, rates=rates))
     'system-a: 3.1 pronoun errors per 100 pronouns (1.6 wrong, 1.2 missing, 0.3 surplus; 95 % 1.9 to 4.6); score \
-96.40 of 240 pronouns.'
+96.40 over 240 pronouns.'
     """
     name = system.name if name is None else name
     if system.score is None:
         return f"{name}: no pronouns, so there is nothing to score."
-    score = f"score {system.score:.2f}{_between(system.interval, '.2f')} of {_count(system.pronouns, 'pronoun')}"
+    score = f"score {system.score:.2f}{_between(system.interval, '.2f')} over {_count(system.pronouns, 'pronoun')}"
     errors = system.rates.get(ERROR_RATES[0])
     if errors is None:
         return f"{name}: {score}."
@@ -125,12 +126,12 @@ def _of_pairs(result: Result, names: Sequence[str]) -> str:
     best = sorted(range(len(names)), key=lambda system: -ahead[system])[:2]
     first = next(pair for pair in result.pairs if {pair.a, pair.b} == set(best))
     said = of_pair(first, (names[first.a], names[first.b]), by=result.by)
-    return said if len(names) == 2 else f"The best two of {len(names)} systems: {said}"
+    return said if len(names) == 2 else f"{said} They are the best two of {len(names)} systems."
 
 
 def _of_scores(systems: Sequence[System], names: Sequence[str]) -> str:
     """The sentence on systems that were scored but not compared."""
-    untested = "`pronmetric compare` tests whether they differ."
+    untested = f"`{COMPARE}` tests whether they differ."
     known = [(name, system) for name, system in zip(names, systems, strict=True) if system.score is not None]
     if len(known) < 2:
         return "Nothing to compare: fewer than two systems have a pronoun."
@@ -138,10 +139,14 @@ def _of_scores(systems: Sequence[System], names: Sequence[str]) -> str:
     if len(errors) == len(known):
         (least, first), (then, second) = sorted(errors, key=lambda one: one[0])[:2]
         told = f"{first} has the fewest pronoun errors, {least:.1f} per 100 pronouns, then {second} with {then:.1f}"
+        if least == then:
+            told = f"{first} and {second} have equally few pronoun errors, {least:.1f} per 100 pronouns"
     else:
         scores = sorted(((system.score or 0.0, name) for name, system in known), key=lambda one: -one[0])
         (most, first), (then, second) = scores[:2]
         told = f"{first} has the highest score, {most:.2f}, then {second} with {then:.2f}"
+        if most == then:
+            told = f"{first} and {second} have the same score, {most:.2f}"
     return f"{told}; {untested}"
 
 

@@ -118,6 +118,7 @@ def score_alternatives(
     stream_variants: Stream | None = None,
     language: Language = ENGLISH,
     below: float | None = None,
+    agreeing: bool = False,
     scored: Iterable[Sequence[PronounScore]] | None = None,
     advance: Callable[[int], object] | None = None,
 ) -> Iterator[tuple[PronounAlternatives, ...]]:
@@ -133,6 +134,7 @@ def score_alternatives(
             None: `stream`.
         language: of the texts.
         below: only pronouns with a lower probability are listed; None: all pronouns.
+        agreeing: only forms that agree are scored.
         scored: the pronouns of each text with their probabilities, if they are known; the texts are then not scored.
         advance: called with the number of texts finished since the last call.
     """
@@ -151,11 +153,14 @@ def score_alternatives(
             return (segment.pronouns for segment in stream(originals()))
         return (pronouns for _, pronouns in zip(originals(), scored, strict=True))
 
+    def kept(found: tuple[Variant, ...]) -> tuple[Variant, ...]:
+        return tuple(variant for variant in found if variant.agrees or not agreeing)
+
     def replaced() -> Iterator[Text]:
         for pronouns in known():
             text = waiting.popleft()
             doubtful = [p for p in pronouns if below is None or p.score < below]
-            by_pronoun = [(p, variants(text, p.start, p.end, language)) for p in doubtful]
+            by_pronoun = [(p, kept(variants(text, p.start, p.end, language))) for p in doubtful]
             asked.append(by_pronoun)
             sizes.append(1 + sum(len(forms_of_one) for _, forms_of_one in by_pronoun))
             yield _BEGIN

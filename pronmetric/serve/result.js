@@ -202,7 +202,8 @@ function attended(output, look) {
     spans.map(([start, end]) => points[part].slice(start, end).join("")));
   const ranked = words.map((word, at) => [word, look.weights[at]]).filter(([word]) => /[\p{L}\p{N}]/u.test(word));
   ranked.sort((a, b) => b[1] - a[1]);
-  return `“${look.text}” attends to: ${ranked.slice(0, TOP_WORDS).map(([word, weight]) => `${word} ${percent(weight)}`).join(", ")}`;
+  const seen = ranked.slice(0, TOP_WORDS).filter(([, weight], at) => !at || weight >= 0.01);
+  return `“${look.text}” attends to: ${seen.map(([word, weight]) => `${word} ${percent(weight)}`).join(", ")}`;
 }
 
 // ---- the whole

@@ -426,6 +426,14 @@ def test_a_segment_is_copied_as_text_and_as_a_link(browser: Browser, sample_page
     assert re.search(r"^system-c.txt \(\d\.\d\d\): .* \[\d\.\d\d\]", text, re.MULTILINE)
 
 
+def test_the_name_of_a_button_holds_its_words(browser: Browser, sample_page: Path) -> None:
+    browser.open(sample_page)
+    buttons = "[...document.querySelectorAll('button[aria-label]')]"
+    named = f"{buttons}.map((b) => [b.textContent, b.getAttribute('aria-label')])"
+    words = [(re.sub(r"[^a-z ]", "", text.lower()).strip(), name.lower()) for text, name in browser.run(named)]
+    assert words and all(text in name for text, name in words)
+
+
 def test_tables_and_the_chart_are_downloaded(browser: Browser, sample_page: Path) -> None:
     browser.open(sample_page)
     browser.run(

@@ -113,7 +113,7 @@ def test_one_translation_has_a_verdict_in_words(browser: Browser, opened: str) -
     assert said.startswith(f"{low} of 3 pronouns" if low else "All 3 pronouns look right.")
     if low:
         assert " in line " in said
-    assert browser.run(FIGURES).startswith("The translation: ") and "of 3 pronouns" in browser.run(FIGURES)
+    assert browser.run(FIGURES).startswith("The translation: ") and "over 3 pronouns" in browser.run(FIGURES)
 
 
 def test_the_address_holds_the_text(browser: Browser, opened: str) -> None:

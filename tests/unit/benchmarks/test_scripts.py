@@ -35,7 +35,7 @@ TESTED = {  # scripts, each by a test of this file or, `card`, of test_card.py
     },
     "cost": {
         "board", "bulk", "faults", "fuzz", "performance", "precision", "report", "scoring_speed", "serve_load",
-        "source_speed",
+        "source_speed", "study",
     },
 }  # fmt: skip
 GAP = [
@@ -405,6 +405,14 @@ def test_serve_load(run: Run, with_reader: Path) -> None:
 def test_report(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     told = run("cost.report", "--segments", "3")
     assert ("made-up.html: " in told) == (find_browser() is not None)
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(find_browser() is None, reason="no browser")
+def test_study_pictures(run: Run, tmp_path: Path) -> None:
+    run("cost.study", tmp_path)
+    pictures = [(tmp_path / f"study-{name}.webp").read_bytes() for name in ("light", "dark-phone")]
+    assert all(picture[8:12] == b"WEBP" and len(picture) < 100_000 for picture in pictures)
 
 
 def test_faults(run: Run) -> None:

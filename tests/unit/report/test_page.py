@@ -296,7 +296,7 @@ def test_the_page_begins_with_a_verdict_and_the_worst_pronouns() -> None:
 def test_systems_that_are_scored_alone_or_not_compared_have_a_verdict_too() -> None:
     content = small()
     scored = replace(content.result, pairs=())
-    assert "a has the highest score, 90.00, then b with 20.00; `pronmetric compare` tests" in page(
+    assert "a has the highest score, 90.00, then b with 20.00; <code>pronmetric compare</code> tests" in page(
         replace(content, result=scored), title="Two"
     )
     errors = {ERROR_RATES[0]: (10.0, None)}, {ERROR_RATES[0]: (5.0, None)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,8 @@ from pronmetric.checkpoint.people import People, people_from, people_of
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.report.score_text import summary
-from pronmetric.report.verdict import of_pair, of_people, of_system
-from pronmetric.results.records import ERROR_RATES, Pair, System
+from pronmetric.report.verdict import of_pair, of_people, of_result, of_system
+from pronmetric.results.records import ERROR_RATES, Pair, Result, System
 from pronmetric.results.scored import pair_of
 from pronmetric.results.write import people_entry
 from pronmetric.scoring.comparison import AllPairs
@@ -34,7 +35,7 @@ def pair(difference: float | None, p: float | None, *, wins: int = 3, losses: in
 
 
 def test_a_system_is_said_in_errors_by_kind_and_the_papers_score() -> None:
-    beside = "score 96.40 (95 % 95.00 to 97.50) of 240 pronouns."
+    beside = "score 96.40 (95 % 95.00 to 97.50) over 240 pronouns."
     assert of_system(system(3.1, 1.6, 1.2, 0.3)) == (
         "system-a: 3.1 pronoun errors per 100 pronouns (1.6 wrong, 1.2 missing, 0.3 surplus; 95 % 1.9 to 4.6); "
         + beside
@@ -44,7 +45,7 @@ def test_a_system_is_said_in_errors_by_kind_and_the_papers_score() -> None:
         "system-a: 3.1 pronoun errors per 100 pronouns (wrong or surplus); " + beside
     )
     assert of_system(system()) == f"system-a: {beside}"  # an unbounded head expects no number of errors
-    assert of_system(system(3.1, pronouns=1)).endswith(" of 1 pronoun.")
+    assert of_system(system(3.1, pronouns=1)).endswith(" over 1 pronoun.")
     none = System("b", None, None, 0, 3, 0)
     assert of_system(none, "b.txt") == "b.txt: no pronouns, so there is nothing to score."
 
@@ -94,6 +95,36 @@ def test_compare_says_the_sentence_of_the_holm_adjusted_p() -> None:
     record = pair_of(first.outcome, p_randomisation=first.p_randomisation_holm)
     assert summary(first, tie=0.01).splitlines()[0] == of_pair(record, ("x", "y"), by=SCORE)
     assert f"p = {first.p_randomisation_holm:.4f}" in summary(first, tie=0.01).splitlines()[0]
+
+
+def result(*systems: System, pairs: Sequence[Pair] = ()) -> Result:
+    return Result(
+        systems=systems, pairs=tuple(pairs), segments=(), signature="model:x", tie=0.1, probability=True, by=ERRORS
+    )
+
+
+def test_several_systems_begin_with_the_best_two() -> None:
+    one, two, three = (system(rate, interval=None)._replace(name=name) for rate, name in ((7, "a"), (3, "b"), (9, "c")))
+    names = ("a", "b", "c")
+    said, *each = of_result(result(one, two, three), names)
+    assert said == (
+        "b has the fewest pronoun errors, 3.0 per 100 pronouns, then a with 7.0; "
+        "`pronmetric compare` tests whether they differ."
+    )
+    assert [sentence[:2] for sentence in each] == ["a:", "b:", "c:"]
+    tests = [pair(-1.5, 0.01)._replace(a=0, b=1), pair(1.0, 0.3)._replace(b=2), pair(4.0, 0.01)._replace(a=1, b=2)]
+    said = of_result(result(one, two, three, pairs=tests), names)[0]
+    assert said == (
+        "b has better pronouns than a: 1.50 fewer errors in 100 segments (95 % 0.50 to 2.50, p = 0.0100). "
+        "They are the best two of 3 systems."
+    )
+    assert of_result(result(one), ("a",))[0] == of_system(one)
+
+
+def test_equal_systems_are_said_to_be_equal() -> None:
+    said = of_result(result(system(3.0, interval=None), system(3.0, interval=None)), ("a", "b"))[0]
+    assert said.startswith("a and b have equally few pronoun errors, 3.0 per 100 pronouns; ")
+    assert of_result(result(system(), system()), ("a", "b"))[0].startswith("a and b have the same score, 96.40; ")
 
 
 @pytest.mark.parametrize(

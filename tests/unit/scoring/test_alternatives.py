@@ -73,6 +73,15 @@ def test_all_forms_of_the_slot_and_no_other() -> None:
         assert all(v.text == Text("Anna came.", replace(line, start, end, v.form)) for v in found)
 
 
+def test_only_forms_that_agree_are_scored_where_no_others_are_asked_for() -> None:
+    scorer, every = Scorer({"he": 0.9, "they": 0.6}), Scorer({"he": 0.9, "they": 0.6})
+    texts = [Text("", "She is here."), Text("", "No.")]
+    (found,), _ = score_alternatives(texts, scorer, agreeing=True)
+    (whole,), _ = score_alternatives(texts, every)
+    assert found.others == tuple(other for other in whole.others if other.agrees)
+    assert Text("", "They is here.") in every.asked and Text("", "They is here.") not in scorer.asked
+
+
 def test_places_come_in_order_most_probable_first() -> None:
     scorer = Scorer({"she": 0.4, "he": 0.9, "it": 0.4, "they": 0.6, "his": 0.7})
     texts = [Text("", "Yes."), Text("", "She left."), Text("", ""), Text("c", "He saw his dog."), Text("", "No.")]

@@ -78,7 +78,7 @@ def test_the_notes_on_a_system() -> None:
     said, more = list[str](), list[str]()
     note_system("a", tally_segments([segment(0.75, 0.5), segment(0.5, 0.0)]).score(), said.append, more.append)
     told = "a: 62.5 pronoun errors per 100 pronouns (37.5 wrong or surplus, 25.0 missing"
-    assert said == [f"{told}); score 62.50 of 2 pronouns."]  # too few segments for an interval
+    assert said == [f"{told}); score 62.50 over 2 pronouns."]  # too few segments for an interval
     assert more[0] == "a: 312.50 errors per 1,000 words"  # 1.25 errors in 4 words
     said.clear()
     segments = [segment(0.75, 0.5), segment(0.5, 0.0)] * 4
@@ -86,7 +86,7 @@ def test_the_notes_on_a_system() -> None:
     assert said[0].startswith(f"{told}; 95 % ")
     said.clear()
     note_system("a", tally_segments([segment(0.75, None)]).score(), said.append, more.append)
-    assert said == ["a: 25.0 pronoun errors per 100 pronouns (wrong or surplus); score 75.00 of 1 pronoun."]
+    assert said == ["a: 25.0 pronoun errors per 100 pronouns (wrong or surplus); score 75.00 over 1 pronoun."]
 
 
 def test_a_comparison_shows_both_sides_apart() -> None:
@@ -155,7 +155,7 @@ def test_three_kinds_of_errors_in_words() -> None:
     said: list[str] = []
     note_system("a", tally_segments(split(segment(0.75, 0.5), segment(0.5, 0.0))).score(), said.append, said.append)
     told = "62.5 pronoun errors per 100 pronouns (28.1 wrong, 25.0 missing, 9.4 surplus)"
-    assert said[0] == f"a: {told}; score 62.50 of 2 pronouns."
+    assert said[0] == f"a: {told}; score 62.50 over 2 pronouns."
     pairs = AllPairs(("x", "y"), (), tie=0.01, by=ERRORS)
     (pair,) = pairs.add({(0, 1): tuple(split(segment(0.75, 0.0))), (1, 0): tuple(split(segment(None, 0.75, IT)))}, None)
     line = segment_line(0, pair, by=ERRORS)
