@@ -127,6 +127,18 @@ def test_rerank_chooses_among_aligned_sentences(
     assert code == 0 and whole == by_line and "|resegmented:yes" in err
 
 
+def test_rerank_chooses_a_sentence_that_the_first_candidate_lacks(
+    plainly: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    said = ["The lamp on the table was old.", "Nobody came to the party.", "He slept for nine hours in the garden."]
+    for name, lines in (("ref", said), ("a", [said[0], said[2]]), ("b", said)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    texts = ("--candidates", tmp_path / "a", tmp_path / "b", "-r", tmp_path / "ref", "--resegment")
+    code, out, err = plainly("rerank", *texts)
+    assert code == 0 and out.splitlines() == said
+    assert "1 candidates have no text, and are not chosen where another has text (the first is of line 2)" in err
+
+
 def test_python_does_the_same(run: Run, sample: Path, documents: dict[str, Path], tiny_checkpoint: Checkpoints) -> None:
     metric = PronounMetric.from_pretrained(tiny_checkpoint(), precision="32", gpus=0)
     given: dict[str, Any] = {"reference": sample / "ref.txt", "docids": sample / "docids.txt", "resegment": True}

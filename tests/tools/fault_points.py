@@ -21,6 +21,7 @@ import psutil
 
 from pronmetric.checkpoint.locate import CARD, CONFIG
 from pronmetric.errors import PronmetricError
+from pronmetric.lab.nmt.translator import CONFIG as NMT_CONFIG
 from tests.tools import fault_moments
 from tests.tools.fault_moments import DISK, FILLER, HANDLES, MEMORY, READ_ONLY, SIGNALS, Ended
 from tests.tools.fault_verbs import AVERAGE, BOARD, BULK, NMT, PREPARE, ROOT, SCORE, STUDY, TRAIN, Verb, start
@@ -100,8 +101,8 @@ def results(place: Path, verb: Verb) -> dict[str, str]:
 
 
 def _content(path: Path) -> bytes:
-    """The bytes of a file; of a checkpoint's config and card without the time that training took."""
-    if path.name not in (CONFIG, CARD):
+    """The bytes of a file; of a model's config and card without the time that training took."""
+    if path.name not in (CONFIG, CARD, NMT_CONFIG):
         return path.read_bytes()
     lines = path.read_bytes().splitlines(keepends=True)
     return b"".join(line for line in lines if b"seconds: " not in line and b"Training took" not in line)
