@@ -199,7 +199,7 @@ def test_a_text_of_another_format_is_refused(folder: Path, name: str, capsys: py
     cues = "".join(f"{n}\n00:00:0{n},000 --> 00:00:0{n},900\nit is old\n\n" for n in range(1, 4))
     (folder / name).write_text(cues)
     assert main(["baseline", "apt", "apt.ini"]) == 1
-    error = f"pronmetric: error: {name}: is SubRip subtitles, but word links are of plain lines: "
+    error = f"pronmetric: error: {name}: is SRT, but word links are of plain lines: "
     assert capsys.readouterr().err.startswith(error)
 
 

@@ -116,7 +116,7 @@ def test_lists_of_candidates(
 def test_lists_of_different_lengths(run: Run, tmp_path: Path) -> None:
     moses = write(tmp_path / "moses", ["0 ||| She left.", "1 |||  ||| -1", "1 ||| It fell. ||| -2", "2 ||| Gone.|||x"])
     out, err = run("--nbest", moses, "--verbose")
-    assert out == ["She left.", "", "Gone."]
+    assert out == ["She left.", "It fell.", "Gone."]
     assert "the first candidate of 2 lines has no pronoun" in err
 
 

@@ -39,15 +39,16 @@ class Point(NamedTuple):
     when: float | None
 
 
-_KILLS = sorted(random.Random(55).random() for _ in range(10))
+_RANDOM = random.Random(55)
+_KILLS = sorted(_RANDOM.random() for _ in range(10))
 _STOPPED = (PREPARE, TRAIN, SCORE)
 _WRITERS = (AVERAGE, BOARD, NMT, STUDY)
 POINTS = (
-    *(Point(verb, "SIGKILL", when) for verb in (*_STOPPED, *_WRITERS) for when in (0.0, *_KILLS, 1.0)),
+    *(Point(verb, "SIGKILL", when) for verb in (*_STOPPED, *_WRITERS) for when in (*_KILLS, 1.0)),
     *(Point(verb, fault, 0.5) for verb in _STOPPED for fault in (*SIGNALS[1:], HANDLES, MEMORY)),
     *(Point(verb, DISK, when) for verb in (*_STOPPED, *_WRITERS) for when in (0.1, 0.5, 0.9)),
     *(Point(verb, READ_ONLY, None) for verb in (*_STOPPED, *_WRITERS, BULK)),
-    *(Point(BULK, "SIGKILL", when) for when in _KILLS),
+    *(Point(BULK, "SIGKILL", when) for when in _KILLS[::3]),
     *(Point(BULK, fault, 0.2) for fault in (*SIGNALS[1:], WORKER, DISK)),
 )
 
