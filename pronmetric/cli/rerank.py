@@ -31,7 +31,8 @@ chosen. The score of a candidate is the mean probability of its pronouns or, wit
 
 If a candidate or the first one has no pronoun, the pronoun term of their difference is zero.
 
-A candidate that is no translation, such as a refusal, is chosen only where all candidates are none; it is noted.
+A candidate that is no translation, such as a refusal, is chosen only where all candidates are none, and one without
+text only where none has text; they are noted.
 
 With --resegment the chosen segments are printed, one a line: those of the reference, else of the source, else of the
 first candidate.

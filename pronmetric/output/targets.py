@@ -80,6 +80,8 @@ def check(
             raise InputError("is a file; give a folder to write", file=folder)
         _check_place(next(place for place in (folder, *folder.absolute().parents) if place.exists()), folder)
         taken[_identity(folder)] = f"the output {folder}"
+        real = Path(os.path.realpath(folder))
+        remove_stale(real.parent, prefix=f".{real.name}.")  # also where `new_folder` is not reached
 
 
 def _check_file(path: Path) -> None:

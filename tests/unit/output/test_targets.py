@@ -229,6 +229,9 @@ def test_what_a_killed_run_left_of_a_new_folder_is_removed(here: Path) -> None:
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == -signal.SIGKILL
     assert not (here / "out").exists() and len(list(here.iterdir())) == 1
+    targets.check([], read=[], folders=["other", "out"])
+    assert not list(here.iterdir())
+    assert subprocess.run([sys.executable, "-c", code]).returncode == -signal.SIGKILL
     with targets.new_folder("out") as waiting:
         (waiting / "a").write_text("whole")
     assert [path.name for path in here.iterdir()] == ["out"] and (here / "out" / "a").read_text() == "whole"
