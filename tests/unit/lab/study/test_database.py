@@ -259,10 +259,10 @@ def test_a_full_disk_is_told_with_its_cure(tmp_path: Path, monkeypatch: pytest.M
         orig.sqlite_errorname = "SQLITE_FULL"
         raise database.DBAPIError("INSERT", {}, orig)
 
-    address = f"sqlite:///{tmp_path / 'answers.db'}"
+    planned, address = study(), f"sqlite:///{tmp_path / 'answers.db'}"
     with monkeypatch.context() as patch, pytest.raises(InputError) as raised:
         patch.setattr(database, "_fill", full)
-        connect(address, STUDY, overlap=None)
+        connect(address, planned)
     assert str(raised.value).endswith("database or disk is full: no space left; make some, and give the command again")
-    with closing(connect(address, STUDY, overlap=None)) as served:
+    with closing(connect(address, planned)) as served:
         assert served.tokens()
