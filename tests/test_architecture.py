@@ -119,6 +119,28 @@ assert "score" in out.getvalue()
     assert run(helped).strip() == "[]"
 
 
+def test_the_help_of_each_verb_and_command_loads_no_slow_library() -> None:
+    code = f"""
+import contextlib, io, sys
+from pronmetric.cli.main import VERBS, load, main
+
+def lines(member, before):
+    line = [*before, member.name.split()[-1]]
+    yield line
+    for command in getattr(member, "commands", ()):
+        yield from lines(command, line)
+
+for verb in VERBS:
+    for line in lines(load(verb)[verb], []):
+        with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
+            main([*line, "--help"])
+        assert " ".join(line) in out.getvalue(), line
+        print(" ".join(line), [name for name in {("torch", *SLOW[:-1])!r} if name in sys.modules])
+"""
+    shown = run(code).splitlines()
+    assert all(line.endswith("[]") for line in shown), shown
+
+
 SLOW = ("torch._dynamo", "transformers", "scipy", "sklearn", "pandas", "datasets", "pytorch_lightning", "hydra")
 
 

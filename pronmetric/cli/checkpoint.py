@@ -73,17 +73,18 @@ def run_average(task: AverageFlags) -> None:
 
     given: dict[str, Any] = {"data": task.data[0], "shares": task.shares, "half": not task.full}
     readers = [locate.reader_of(folder) is not None for folder in folders]
-    if all(scorers):
-        result = average_scorers(folders, task.output, **{**given, "data": task.data})
-    elif all(readers):
-        result = average_readers(folders, task.output, **given)
-    else:
-        result = average(folders, task.output, **given, seed=task.seed)
-        if any(readers):
-            print("left out: the readers of sources, which not all checkpoints have", file=sys.stderr)
+    with targets.new_folder(task.output) as part:
+        if all(scorers):
+            result = average_scorers(folders, part, **{**given, "data": task.data})
+        elif all(readers):
+            result = average_readers(folders, part, **given)
+        else:
+            result = average(folders, part, **given, seed=task.seed)
+    if any(readers) and not all(readers) and not all(scorers):
+        print("left out: the readers of sources, which not all checkpoints have", file=sys.stderr)
     for name, value in sorted(result.figures.items()):
         print(f"{name}\t{value:.4f}")
-    print(f"checkpoint {result.folder} ({result.hash})", file=sys.stderr)
+    print(f"checkpoint {task.output} ({result.hash})", file=sys.stderr)
 
 
 EXPORT = """Write a checkpoint as an ONNX file, or as a checkpoint with weights of fewer bits.
@@ -178,7 +179,8 @@ def _rounded(task: ExportFlags, bits: int) -> None:
     from pronmetric.training.after.rounding import round_checkpoint
 
     note = output.Notes(quiet=task.quiet)
-    digest = round_checkpoint(place.folder, Path(task.output), bits=bits, data=task.data, reader=reader)
+    with targets.new_folder(task.output) as part:
+        digest = round_checkpoint(place.folder, part, bits=bits, data=task.data, reader=reader)
     paths = weight_files(Path(task.output))
     size = sum(path.stat().st_size for path in paths) / 1e6
     note.begin()
@@ -250,7 +252,9 @@ def run_surplus(task: SurplusFlags) -> None:
 
     from pronmetric.training.source.reader import fit_surplus
 
-    for name, value in fit_surplus(folder, task.output, data=task.data).items():
+    with targets.new_folder(task.output) as part:
+        figures = fit_surplus(folder, part, data=task.data)
+    for name, value in figures.items():
         print(f"{name}\t{value:.4f}")
     print(f"checkpoint {task.output}", file=sys.stderr)
 

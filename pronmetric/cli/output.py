@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
+from pronmetric.errors import STDIN
 from pronmetric.output import targets
 from pronmetric.output.display import visible
 from pronmetric.output.progress import progress
@@ -23,10 +24,12 @@ _UNDERSCORED = {"allow_network"}  # the flags with an underscore that messages n
 
 
 def in_flags(message: str) -> str:
-    """A message with the arguments that it names (see `pronmetric.errors`) as flags of the command line.
+    """A message with the arguments that it names (see `pronmetric.errors`) as flags; "-", as the file, is stdin.
 
     >>> in_flags("give `gpus=0`, or `source_language=`"), in_flags("leave out `allow_network=True`")
     ('give --gpus 0, or --source-language', 'leave out --allow_network')
+    >>> in_flags("-: 2 rows are left out")
+    '<stdin>: 2 rows are left out'
     """
 
     def flag(argument: re.Match[str]) -> str:
@@ -34,7 +37,7 @@ def in_flags(message: str) -> str:
         spelt = name if name in _UNDERSCORED else name.replace("_", "-")
         return f"--{spelt}" if value in ("", "True") else f"--{spelt} {value}"
 
-    return _ARGUMENT.sub(flag, message)
+    return _ARGUMENT.sub(flag, STDIN + message[1:] if message.startswith("-:") else message)
 
 
 class Notes:

@@ -15,7 +15,7 @@ from pronmetric.output import targets
 from pronmetric.pronouns.known_words import CHECKED_LINES, check_texts
 from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.results import write
-from pronmetric.scoring.rerank import Choice, Weighting, rerank, rerank_by_agreement
+from pronmetric.scoring.rerank import NO_TEXT, Choice, Weighting, rerank, rerank_by_agreement
 from pronmetric.text import streams, strict_json
 from pronmetric.text.candidates import Candidates, beside, read_nbest, read_parallel, read_scores
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE, previous, sources_of
@@ -31,7 +31,8 @@ chosen. The score of a candidate is the mean probability of its pronouns or, wit
 
 If a candidate or the first one has no pronoun, the pronoun term of their difference is zero.
 
-A candidate that is no translation, such as a refusal, is chosen only where all candidates are none; it is noted.
+A candidate that is no translation, such as a refusal, is chosen only where all candidates are none, and one without
+text only where none has text; they are noted.
 
 With --resegment the chosen segments are printed, one a line: those of the reference, else of the source, else of the
 first candidate.
@@ -214,15 +215,18 @@ def _read(task: RerankFlags, run: ScoringRun) -> tuple[Corpus | None, list[Row]]
 
 
 def _note_no_translations(choices: Sequence[Choice], note: output.Notes) -> None:
-    """Note candidates that are no translation, and lines that have no other."""
-    where = [line for line, choice in enumerate(choices, start=1) if any(choice.no_translation)]
-    if not where:
-        return
-    number = sum(said is not None for choice in choices for said in choice.no_translation)
-    note(
-        f"{number} candidates look like what a language model says instead of a translation, and are not chosen where "
-        f"there is another (the first is of line {where[0]})"
-    )
+    """Note candidates that are no translation or have no text, and lines that have no other."""
+    found = [(said, line) for line, choice in enumerate(choices, start=1) for said in choice.no_translation if said]
+    if where := [line for said, line in found if said == NO_TEXT]:
+        note(
+            f"{len(where)} candidates have no text, and are not chosen where another has text "
+            f"(the first is of line {where[0]})"
+        )
+    if where := [line for said, line in found if said != NO_TEXT]:
+        note(
+            f"{len(where)} candidates look like what a language model says instead of a translation, and are not "
+            f"chosen where there is another (the first is of line {where[0]})"
+        )
     if bare := [line for line, choice in enumerate(choices, start=1) if all(choice.no_translation)]:
         note(f"of {len(bare)} lines no candidate looks like a translation (the first is line {bare[0]})")
 

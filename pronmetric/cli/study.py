@@ -520,10 +520,9 @@ def _write_answers(study: Study, place: Path, given: Mapping[str, Sequence[answe
 
 
 def _write_files(place: Path, files: Mapping[str, str]) -> None:
-    place.mkdir(parents=True, exist_ok=True)
-    with targets.AtomicFiles() as opened:
+    with targets.new_folder(place) as waiting, targets.AtomicFiles() as opened:
         for name, text in files.items():
-            opened.open(place / name).write(text)
+            opened.open(waiting / name).write(text)
 
 
 VERB = Group(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import io
 import os
@@ -13,12 +14,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
-from pronmetric.errors import InputError
+from pronmetric.errors import InputError, PronmetricError
 from pronmetric.text import streams
 from pronmetric.text.streams import is_stdin
 
 STDOUT = "<stdout>"
 _PARTIAL = ".part"
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _Identity = tuple[int, int] | str
 
 
@@ -78,6 +80,8 @@ def check(
             raise InputError("is a file; give a folder to write", file=folder)
         _check_place(next(place for place in (folder, *folder.absolute().parents) if place.exists()), folder)
         taken[_identity(folder)] = f"the output {folder}"
+        real = Path(os.path.realpath(folder))
+        remove_stale(real.parent, prefix=f".{real.name}.")  # also where `new_folder` is not reached
 
 
 def _check_file(path: Path) -> None:
@@ -198,6 +202,45 @@ def scratch(folder: Path, *, prefix: str) -> Iterator[Path]:
                 break
     with held:
         yield path
+
+
+@contextmanager
+def new_folder(folder: str | Path) -> Iterator[Path]:
+    """A waiting folder of the same name, which becomes `folder`, absent or empty before, only if the block succeeds.
+
+    Its parent has the name of the other's too, as a checkpoint may be named for both.
+
+    Errors name `folder`. Waiting folders of killed runs are removed.
+
+    Raises:
+        InputError: another process has written `folder` meanwhile.
+    """
+    target = Path(os.path.realpath(folder))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with scratch(target.parent, prefix=f".{target.name}.") as waiting:
+        part = waiting / target.parent.name / target.name
+        part.mkdir(parents=True)
+        try:
+            yield part
+            if target.is_dir() and any(target.iterdir()):
+                raise InputError("was written by another process; give another folder", file=folder)
+            try:
+                part.replace(target)
+            except OSError:  # a mounted folder can be filled, not replaced
+                if not target.is_dir():
+                    raise
+                for path in part.iterdir():
+                    shutil.move(path, target)
+        except OSError as error:
+            if error.filename is not None:
+                error.filename = str(error.filename).replace(str(part), str(folder))
+            elif error.errno in _FULL:
+                error.filename = str(folder)
+            raise
+        except PronmetricError as error:
+            if str(part) not in str(error):
+                raise
+            raise PronmetricError(str(error).replace(str(part), str(folder))) from error
 
 
 def _lock_folder(path: Path, held: ExitStack) -> None:

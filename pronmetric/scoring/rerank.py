@@ -1,8 +1,8 @@
 """Reranking: choose one of the candidate translations of each line by their pronouns, by a given score, or by both.
 
 The first candidate is chosen unless another is strictly better. If a candidate or the first one has no pronoun, the
-pronoun term of their difference is zero. A candidate that is no translation, such as a refusal, is chosen only where
-all are none: the first of the others stands in for the first.
+pronoun term of their difference is zero. A candidate that is no translation, such as a refusal, or has no text where
+another has some, is chosen only where all are none: the first of the others stands in for the first.
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ from pronmetric.text.context import CONTEXT_SIZE, Source, Text, attribute, intro
 from pronmetric.text.no_translation import kind_of
 
 Stream = Callable[[Iterable[Text]], Iterator[SegmentScore]]
+NO_TEXT = "no text"
+"""Why an empty candidate is no translation, where another has text."""
 
 
 class Choice(NamedTuple):
     """The index of the chosen candidate, and the scores of all candidates.
 
     scores: of the pronouns, higher is better; None without a pronoun. gains: weighted differences from the first that
-    is a translation. no_translation: why a candidate is none (`pronmetric.text.no_translation`); None where it may be.
+    is a translation. no_translation: why a candidate is none (`pronmetric.text.no_translation`, or `NO_TEXT`); None
+    where it may be.
     """
 
     chosen: int
@@ -128,7 +131,14 @@ def rerank_by_agreement(
 ) -> Iterator[Choice]:
     """Choose one of the candidates of each line by their `consensus`, without a model, in the order of the lines."""
     for i, texts in enumerate(candidates):
-        yield weighting.choose(consensus(texts), None if given is None else given[i], [kind_of(text) for text in texts])
+        why = _no_translations(texts, [kind_of(text) for text in texts])
+        yield weighting.choose(consensus(texts), None if given is None else given[i], why)
+
+
+def _no_translations(texts: Sequence[str], kinds: Sequence[str | None]) -> list[str | None]:
+    """Why each candidate is no translation: its kind, or that it has no text where another has some."""
+    empty = [not text.strip() for text in texts]
+    return [NO_TEXT if blank and not all(empty) else kind for blank, kind in zip(empty, kinds, strict=True)]
 
 
 def _f1(a: Counter[str], b: Counter[str]) -> Fraction:
@@ -182,7 +192,7 @@ def rerank(
             choice = weighting.choose(
                 [segment.score for segment in segments],
                 None if given is None else given[i],
-                [segment.no_translation for segment in segments],
+                _no_translations(candidates[i], [segment.no_translation for segment in segments]),
             )
             chosen[i] = candidates[i][choice.chosen]
             yield i, choice

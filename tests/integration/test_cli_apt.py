@@ -194,6 +194,15 @@ def test_what_is_left_out_is_reported(edit: Edit, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("name", ["src", "ref", "tgt"])
+def test_a_text_of_another_format_is_refused(folder: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    cues = "".join(f"{n}\n00:00:0{n},000 --> 00:00:0{n},900\nit is old\n\n" for n in range(1, 4))
+    (folder / name).write_text(cues)
+    assert main(["baseline", "apt", "apt.ini"]) == 1
+    error = f"pronmetric: error: {name}: is SRT, but word links are of plain lines: "
+    assert capsys.readouterr().err.startswith(error)
+
+
 def test_no_instance_no_score(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "src.list").write_text("she\n")
     found = result()

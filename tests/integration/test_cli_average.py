@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -228,3 +230,24 @@ def test_an_average_that_breaks_off_leaves_nothing(
     before = sorted(tmp_path.iterdir())
     argv = ["checkpoint", "average", *map(str, two), "--data", str(tiny_prepared), "-o", str(tmp_path / "average")]
     assert main(argv) == 130 and sorted(tmp_path.iterdir()) == before
+
+
+def test_a_full_disk_leaves_no_half_checkpoint(
+    two: tuple[Path, Path],
+    tiny_prepared: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    out = tmp_path / "average"
+    argv = ["checkpoint", "average", *map(str, two), "--data", str(tiny_prepared), "-o", str(out), "--full"]
+    with monkeypatch.context() as patch:
+        patch.setattr("pronmetric.training.card.checkpoint.write", full)
+        assert main(argv) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == f"pronmetric: error: {out}: No space left on device"
+    assert not list(tmp_path.glob("*average*"))
+    assert main(argv) == 0
+    assert (out / "README.md").read_text(encoding="utf-8").count("average") and not list(tmp_path.glob(".average*"))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -173,3 +174,18 @@ def test_escaped_marks_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
     assert told.out.splitlines()[0] == "4 texts, 1 raters, 1 errors, 1 pronoun errors"
     assert told.err == "pronmetric: m.tsv: 1 rows with escaped marks (&lt;v&gt;), read as marks\n"
     assert json.loads(Path("c.json").read_text())["rows_left_out"] == {}
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+def test_notes_and_errors_name_stdin(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = Path("m.tsv").read_text().replace("<v>", "&lt;v&gt;").replace("</v>", "&lt;/v&gt;")
+    shown = "<stdin>" if name == "-" else name
+    for flags, told in (
+        (["--pronouns", "t.jsonl"], f"pronmetric: {shown}: 1 rows with escaped marks (&lt;v&gt;), read as marks\n"),
+        (["--pairs", "p.jsonl", "--reference", "refA"], f"pronmetric: error: {shown}: no system 'refA'"),
+    ):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        main(["mqm", name, *flags])
+        assert told in capsys.readouterr().err

@@ -116,7 +116,7 @@ def test_lists_of_candidates(
 def test_lists_of_different_lengths(run: Run, tmp_path: Path) -> None:
     moses = write(tmp_path / "moses", ["0 ||| She left.", "1 |||  ||| -1", "1 ||| It fell. ||| -2", "2 ||| Gone.|||x"])
     out, err = run("--nbest", moses, "--verbose")
-    assert out == ["She left.", "", "Gone."]
+    assert out == ["She left.", "It fell.", "Gone."]
     assert "the first candidate of 2 lines has no pronoun" in err
 
 
@@ -163,6 +163,21 @@ def test_a_candidate_that_is_a_refusal_is_not_chosen_and_told(run: Run, tmp_path
     assert read(tmp_path / "p.jsonl") == []
     found, err = run("--candidates", a, b, "--mbr")
     assert found[:2] == ["She left.", "They stayed."] and "4 candidates look like" in err
+
+
+def test_an_empty_candidate_is_not_chosen_where_another_has_text(run: Run, tmp_path: Path) -> None:
+    a = write(tmp_path / "a.txt", ["", "They stayed.", "", " "])
+    b = write(tmp_path / "b.txt", ["Gone.", "", "", "He slept."])
+    out, pairs = tmp_path / "o.json", tmp_path / "p.jsonl"
+    for flags in ((), ("--mbr",)):
+        found, err = run("--candidates", a, b, "--to_json", out, "--to_pairs", pairs, *flags)
+        assert found == ["Gone.", "They stayed.", "", "He slept."]
+        assert "3 candidates have no text, and are not chosen where another has text (the first is of line 1)" in err
+        assert "look" not in err
+        segments = json.loads(out.read_text(encoding="utf-8"))["segments"]
+        said = [[one.get("no_translation", "") for one in each["candidates"]] for each in segments]
+        assert said == [["no text", None], [None, "no text"], ["", ""], ["no text", None]]
+        assert read(pairs) == []
 
 
 def test_a_given_score_is_weighed(

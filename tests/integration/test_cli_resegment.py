@@ -92,8 +92,8 @@ def test_check_tells_the_line_of_a_sentence(
     assert code == 3
     code, whole, err = plainly("check", "-t", documents["system-b"], *texts, "--resegment", "--github")
     assert code == 3 and "|resegmented:yes" in err and "aligned with" in err
-    said, again = (out.splitlines()[1].partition(": ")[2] for out in (by_line, whole))
-    assert said == again and " score " in said
+    verdicts = [out.splitlines()[1].partition(".txt: ")[2] for out in (by_line, whole)]
+    assert verdicts[0] and verdicts[0] == verdicts[1], "the same score"
     worst = by_line.splitlines()[-1]
     assert worst in whole and worst.startswith("  now:")
     lines = documents["system-b"].read_text(encoding="utf-8").splitlines()
@@ -126,6 +126,18 @@ def test_rerank_chooses_among_aligned_sentences(
         "rerank", "--candidates", documents["system-a"], sample / "system-b.txt", *texts, "--resegment"
     )
     assert code == 0 and whole == by_line and "|resegmented:yes" in err
+
+
+def test_rerank_chooses_a_sentence_that_the_first_candidate_lacks(
+    plainly: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    said = ["The lamp on the table was old.", "Nobody came to the party.", "He slept for nine hours in the garden."]
+    for name, lines in (("ref", said), ("a", [said[0], said[2]]), ("b", said)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    texts = ("--candidates", tmp_path / "a", tmp_path / "b", "-r", tmp_path / "ref", "--resegment")
+    code, out, err = plainly("rerank", *texts)
+    assert code == 0 and out.splitlines() == said
+    assert "1 candidates have no text, and are not chosen where another has text (the first is of line 2)" in err
 
 
 def test_python_does_the_same(run: Run, sample: Path, documents: dict[str, Path], tiny_checkpoint: Checkpoints) -> None:

@@ -6,8 +6,8 @@ Each trial has a small disk of its own (a tmpfs), which needs a user and mount n
 from __future__ import annotations
 
 import hashlib
-import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -19,58 +19,16 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from pronmetric.bulk.run import MANIFEST
 from pronmetric.checkpoint.locate import CARD, CONFIG
 from pronmetric.errors import PronmetricError
+from pronmetric.lab.nmt.translator import CONFIG as NMT_CONFIG
 from tests.tools import fault_moments
 from tests.tools.fault_moments import DISK, FILLER, HANDLES, MEMORY, READ_ONLY, SIGNALS, Ended
+from tests.tools.fault_verbs import AVERAGE, BOARD, BULK, NMT, PREPARE, ROOT, SCORE, STUDY, TRAIN, Verb, start
 
-ROOT = Path(__file__).resolve().parents[2]
-SAMPLE = ROOT / "examples" / "sample"
-WMT = ROOT / "examples" / "wmt-sample"
-DISK_SIZE = "24m"
 PATIENCE = 1800.0  # seconds
+DISK_SIZE = "48m"
 WORKER = "SIGKILL of a worker"
-_TRAIN = (
-    *("encoder=glove", "encoder.width=12", "encoder.hidden=8", "data.pieces=512", "data.development=20"),
-    *("trainer.max_epochs=10", "trainer.max_steps=4", "trainer.validate_every=2", "trainer.save_every=1"),
-    *("trainer.precision=32", "trainer.threads=1", "trainer.progress=false"),
-)
-_SYSTEMS = (str(SAMPLE / "system-a.txt"), str(SAMPLE / "system-b.txt"))
-
-
-class Verb(NamedTuple):
-    """A verb, its command line, the folder that it writes, and the patterns of the files that are its result."""
-
-    name: str
-    line: Sequence[str]
-    out: str
-    results: Sequence[str]
-
-
-PREPARE = Verb(
-    "prepare",
-    ("prepare", f"data.wmt={WMT}", "data.exclude=[]", "out=data"),
-    "data",
-    ("*/*.arrow", "*/*.json", "*.json"),
-)
-TRAIN = Verb("train", ("train", "data.dir=data", "out=model", *_TRAIN), "model", ("checkpoint/*",))
-SCORE = Verb(
-    "score",
-    (
-        *("score", "-t", *_SYSTEMS, "-r", str(SAMPLE / "ref.txt"), "--model", "model/checkpoint"),
-        *("--to_json", "scores/all.json", "--to_tsv", "scores/all.tsv"),
-    ),
-    "scores",
-    ("*",),
-)
-BULK = Verb(
-    "bulk score",
-    ("bulk", "score", "in.jsonl", "-o", "bulk", "--model", "model/checkpoint", "--workers", "1", "--shard-rows", "2"),
-    "bulk",
-    ("scores/*.parquet", MANIFEST),
-)
-ROWS = 60
 
 
 class Point(NamedTuple):
@@ -81,12 +39,17 @@ class Point(NamedTuple):
     when: float | None
 
 
+_RANDOM = random.Random(55)
+_KILLS = sorted(_RANDOM.random() for _ in range(10))
+_STOPPED = (PREPARE, TRAIN, SCORE)
+_WRITERS = (AVERAGE, BOARD, NMT, STUDY)
 POINTS = (
-    *(Point(verb, "SIGKILL", when) for verb in (PREPARE, TRAIN, SCORE) for when in (0.0, 0.5, 0.9, 1.0)),
-    *(Point(verb, fault, 0.5) for verb in (PREPARE, TRAIN, SCORE) for fault in (*SIGNALS[1:], DISK, HANDLES, MEMORY)),
-    *(Point(TRAIN, DISK, when) for when in (0.1, 0.9)),
-    *(Point(verb, READ_ONLY, None) for verb in (PREPARE, TRAIN, SCORE, BULK)),
-    *(Point(BULK, fault, 0.2) for fault in (*SIGNALS, WORKER, DISK)),
+    *(Point(verb, "SIGKILL", when) for verb in (*_STOPPED, *_WRITERS) for when in (*_KILLS, 1.0)),
+    *(Point(verb, fault, 0.5) for verb in _STOPPED for fault in (*SIGNALS[1:], HANDLES, MEMORY)),
+    *(Point(verb, DISK, when) for verb in (*_STOPPED, *_WRITERS) for when in (0.1, 0.5, 0.9)),
+    *(Point(verb, READ_ONLY, None) for verb in (*_STOPPED, *_WRITERS, BULK)),
+    *(Point(BULK, "SIGKILL", when) for when in _KILLS[::3]),
+    *(Point(BULK, fault, 0.2) for fault in (*SIGNALS[1:], WORKER, DISK)),
 )
 
 
@@ -98,7 +61,9 @@ def load() -> None:
     import torch
 
     import data_prep.prepare
+    import pronmetric.lab.nmt.training
     import pronmetric.metric
+    import pronmetric.training.average
     import pronmetric.training.run
 
     torch.set_num_threads(1)
@@ -137,8 +102,8 @@ def results(place: Path, verb: Verb) -> dict[str, str]:
 
 
 def _content(path: Path) -> bytes:
-    """The bytes of a file; of a checkpoint's config and card without the time that training took."""
-    if path.name not in (CONFIG, CARD):
+    """The bytes of a file; of a model's config and card without the time that training took."""
+    if path.name not in (CONFIG, CARD, NMT_CONFIG):
         return path.read_bytes()
     lines = path.read_bytes().splitlines(keepends=True)
     return b"".join(line for line in lines if b"seconds: " not in line and b"Training took" not in line)
@@ -151,19 +116,6 @@ def left(place: Path) -> list[str]:
         for path in place.rglob("*")
         if (path.name.startswith(".") or path.name.endswith(".part")) and path.name != ".stages"
     )
-
-
-def start(place: Path, verb: Verb, made: Path | None) -> None:
-    """Put the inputs of a verb on a disk: `made` has the prepared data and the checkpoint."""
-    needed = {TRAIN: "data", SCORE: "model", BULK: "model"}.get(verb)
-    if needed is not None and made is not None:
-        (place / needed).symlink_to(made / needed)
-    if verb is SCORE:
-        (place / verb.out).mkdir()
-    if verb is BULK:
-        lines = (SAMPLE / "system-a.txt").read_text(encoding="utf-8").splitlines()
-        rows = [{"id": k, "text": lines[k % len(lines)], "context": [f"Line {k}."]} for k in range(ROWS)]
-        (place / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def run(place: Path, verb: Verb, *, fault: str | None = None, at: int | None = None) -> Ended:

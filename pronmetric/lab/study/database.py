@@ -321,7 +321,9 @@ def connect(
                 head = _fill(db, study, overlap)
     except DBAPIError as error:
         engine.dispose()
-        raise InputError(f"`db={shown}`: {reason(error)}; {_EXPECTED}") from None
+        full = getattr(error.orig, "sqlite_errorname", None) == "SQLITE_FULL"
+        cure = ": no space left; make some, and give the command again" if full else f"; {_EXPECTED}"
+        raise InputError(f"`db={shown}`: {reason(error)}{cure}") from None
     try:
         _check_head(head, study, overlap, shown)
     except InputError:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pronmetric.errors import InputError, PronmetricError
+from pronmetric.output import targets
 from pronmetric.output.targets import AtomicFiles
 from pronmetric.text import strict_json
 from pronmetric.text.entry import read as read_entries
@@ -137,13 +138,11 @@ class Study:
 
 
 def write(study: Study, folder: str | Path, *, data: str) -> None:
-    """Write the folder, which is made; `data` names where the items are from."""
-    place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
+    """Write the folder, which is made, completely or not at all; `data` names where the items are from."""
     head = {"format": FORMAT, "id": study.id, "data": data, "items": len(study.items)}
     head["tasks"] = {name: len(tasks) for name, tasks in study.assignments.items()}
     head["design"] = dataclasses.asdict(study.design)
-    with AtomicFiles() as files:
+    with targets.new_folder(folder) as place, AtomicFiles() as files:
         files.open(place / _ITEMS).writelines(f"{_dump(item)}\n" for item in study.items.values())
         files.open(place / _ASSIGNMENTS).writelines(f"{line}\n" for line in _assignment_lines(study.assignments))
         files.open(place / _STUDY).write(strict_json.dump(head, indent=1) + "\n")

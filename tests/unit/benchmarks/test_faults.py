@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,13 @@ def test_what_is_written_again_must_have_the_same_bytes_but_for_the_seconds(tmp_
 
 def test_points_are_at_least_20_and_of_every_fault() -> None:
     assert len(fault_points.POINTS) >= 20
-    assert {point.verb.name for point in fault_points.POINTS} == {"prepare", "train", "score", "bulk score"}
+    assert {point.verb.name for point in fault_points.POINTS} == {
+        *("prepare", "train", "checkpoint average", "score", "bulk score", "board build", "nmt train", "study sample")
+    }
+    kills = Counter(point.verb.name for point in fault_points.POINTS if point.fault == "SIGKILL")
+    assert all(number > 10 for verb, number in kills.items() if verb != "bulk score"), kills
+    moments = [point.when for point in fault_points.POINTS if point[:2] == (fault_points.TRAIN, "SIGKILL")]
+    assert len(set(moments)) == len(moments)
 
 
 def test_bad_inputs_are_at_least_200_and_of_every_verb() -> None:

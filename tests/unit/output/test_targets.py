@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import stat
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pronmetric.errors import InputError
+from pronmetric.errors import InputError, PronmetricError
 from pronmetric.output import targets
 
 
@@ -187,3 +188,50 @@ def test_a_file_may_be_named_like_stdout(here: Path) -> None:
     with targets.AtomicFile("./-") as file:
         file.write("text")
     assert (here / "-").read_text() == "text"
+
+
+@pytest.mark.parametrize("existing", [False, True])
+def test_a_new_folder_is_whole_or_not_there(here: Path, existing: bool) -> None:
+    if existing:
+        (here / "out").mkdir()
+    with targets.new_folder("out") as waiting:
+        assert waiting.name == "out" and waiting.parent.name == here.name
+        (waiting / "a").write_text("a")
+        assert (here / "out").exists() == existing and not (here / "out" / "a").exists()
+    assert [path.name for path in here.iterdir()] == ["out"] and (here / "out" / "a").read_text() == "a"
+    assert stat.S_IMODE((here / "out").stat().st_mode) == 0o777 & ~os.umask(os.umask(0o22))
+    with (
+        pytest.raises(InputError, match="out: was written by another process; give another folder"),
+        targets.new_folder("out"),
+    ):
+        pass
+    assert (here / "out" / "a").read_text() == "a"
+
+
+def test_errors_name_the_new_folder_and_leave_nothing(here: Path) -> None:
+    full = os.strerror(errno.ENOSPC)
+    with pytest.raises(OSError, match="No space left") as nameless, targets.new_folder("out"):
+        raise OSError(errno.ENOSPC, full)
+    assert nameless.value.filename == "out"
+    with pytest.raises(OSError, match="No space left") as named, targets.new_folder("out") as waiting:
+        raise OSError(errno.ENOSPC, full, str(waiting / "a"))
+    assert named.value.filename == "out/a"
+    with pytest.raises(PronmetricError, match=r"^out: no weights$"), targets.new_folder("out") as waiting:
+        raise PronmetricError(f"{waiting}: no weights")
+    assert not list(here.iterdir())
+
+
+def test_what_a_killed_run_left_of_a_new_folder_is_removed(here: Path) -> None:
+    code = (
+        "import os, signal; from pronmetric.output import targets\n"
+        "with targets.new_folder('out') as waiting:\n"
+        "    (waiting / 'a').write_text('half'); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == -signal.SIGKILL
+    assert not (here / "out").exists() and len(list(here.iterdir())) == 1
+    targets.check([], read=[], folders=["other", "out"])
+    assert not list(here.iterdir())
+    assert subprocess.run([sys.executable, "-c", code]).returncode == -signal.SIGKILL
+    with targets.new_folder("out") as waiting:
+        (waiting / "a").write_text("whole")
+    assert [path.name for path in here.iterdir()] == ["out"] and (here / "out" / "a").read_text() == "whole"

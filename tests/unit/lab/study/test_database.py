@@ -251,3 +251,18 @@ def test_a_database_from_before_comments_is_read_and_served(opened: Open, tmp_pa
     served = opened(f"sqlite:///{place}", study())
     served.answer("1", 1, "both", 2.0, "He or it?")
     assert served.answers() == {"1": (TaskAnswer(0, "first", 1.0), TaskAnswer(1, "both", 2.0, "He or it?"))}
+
+
+def test_a_full_disk_is_told_with_its_cure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        orig = sqlite3.OperationalError("database or disk is full")
+        orig.sqlite_errorname = "SQLITE_FULL"
+        raise database.DBAPIError("INSERT", {}, orig)
+
+    planned, address = study(), f"sqlite:///{tmp_path / 'answers.db'}"
+    with monkeypatch.context() as patch, pytest.raises(InputError) as raised:
+        patch.setattr(database, "_fill", full)
+        connect(address, planned)
+    assert str(raised.value).endswith("database or disk is full: no space left; make some, and give the command again")
+    with closing(connect(address, planned)) as served:
+        assert served.tokens()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections import Counter
 from dataclasses import asdict, replace
@@ -15,6 +16,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lab.study import candidates, folder
 from pronmetric.lab.study.folder import PAPER, Design, Item
 from pronmetric.lab.study.sample import assign, choose, draw, sample, score_ranges, share_out
+from pronmetric.output.targets import AtomicFile
 
 
 def item(language: str, a: str, b: str, number: int) -> Item:
@@ -179,6 +181,24 @@ def test_a_study_is_read_as_written_and_changes_are_noticed(tmp_path: Path) -> N
         folder.read(tmp_path / "study")
     with pytest.raises(InputError, match="expected a folder written by `pronmetric study sample`"):
         folder.read(tmp_path)
+
+
+def test_a_full_disk_leaves_no_half_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closing, closed = AtomicFile.__exit__, []
+
+    def full(file: AtomicFile, kind: object, *error: object) -> None:
+        closing(file, kind, *error)
+        closed.append(file)
+        if len(closed) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device", str(file.path))
+
+    study = sample(many(de_he_it=10), Design())
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left") as raised:
+        patch.setattr(AtomicFile, "__exit__", full)
+        folder.write(study, tmp_path / "study", data="x")
+    assert str(raised.value.filename).startswith(f"{tmp_path / 'study'}/") and not list(tmp_path.iterdir())
+    folder.write(study, tmp_path / "study", data="x")
+    assert folder.read(tmp_path / "study") == study
 
 
 def test_the_command_draws_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
