@@ -233,7 +233,8 @@ def test_missing_pronouns_in_results(with_gaps: Path, capsys: pytest.CaptureFixt
     assert results("c.json").segments[1].verdicts[0].better == decided["better"]
     capsys.readouterr()
     assert main(["report", "r.json", "--no-model", "-o", "r.html"]) == 0
-    assert 'id="errors"' in Path("r.html").read_text(encoding="utf-8")
+    verdict = Path("r.html").read_text(encoding="utf-8").partition('<p class="verdict">')[2].partition("</p>")[0]
+    assert f"{rate:.1f} missing" in verdict
     assert main(["report", "r.json", "--no-model", "--format", "tsv", "--show", "gaps", "--quiet"]) == 0
     shown = capsys.readouterr().out.splitlines()
     assert len(shown) == 1 + len(first["gaps"]) + len(second["gaps"])
