@@ -120,7 +120,7 @@ def test_one_line_of_notes_and_warnings(run: Run, sample: Path, tiny_checkpoint:
     assert (
         f"{sample / 'system-a.txt'}: " in said and " pronoun errors per 100 pronouns (" in said and "; score " in said
     )
-    assert re.search(r"\(95 % [0-9.]+ to [0-9.]+\) of \d+ pronouns\.$", said)  # the interval and the number
+    assert re.search(r"\(95 % [0-9.]+ to [0-9.]+\) over \d+ pronouns\.$", said)  # the interval and the number
     assert [line.split(":")[1] for line in notes()] == [
         " no document ids",
         " -s",
