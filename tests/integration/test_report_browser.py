@@ -163,7 +163,7 @@ def test_where_a_text_stands_in_its_file_is_shown_found_and_copied(browser: Brow
     ]
     assert browser.run("plain(data.segments.find((s) => s[NUMBER] === 0))").splitlines()[1] == "cue 3, line 12"
     browser.run("{ const box = $('search'); box.value = 'line 12'; box.dispatchEvent(new Event('input')); }")
-    until(lambda: browser.run(SHOWN) == [0])
+    until(lambda: browser.run(SHOWN) == [1])
 
 
 def test_more_segments_come_when_the_end_is_reached(browser: Browser, attention_page: Path) -> None:
