@@ -19,7 +19,11 @@ async function ask(path, body, signal) {
       reply = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal });
       if (reply.ok) return await reply.json();
     } catch (error) {
-      throw signal.aborted ? error : new Error(SILENT);
+      if (signal.aborted) throw error;
+      if (left < TRIES) throw new Error(SILENT);
+      await pause(1);  // an idle connection may close just as it is used again
+      signal.throwIfAborted();
+      continue;
     }
     const busy = reply.status === 429 || reply.status === 503;
     if (!busy || left === 1) throw new Error(busy ? "The server is busy. Try again in a moment." : await reason(reply));
