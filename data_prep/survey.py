@@ -35,6 +35,7 @@ class Row(NamedTuple):
     """A segment in the survey: its identity, its unit, its source and its references by name.
 
     sentence: whether it takes a place in each context, as it has all references and outputs, and all are sentences.
+    speaker: who says it, None or "" if that is not known.
     """
 
     segment: SegmentId
@@ -42,6 +43,7 @@ class Row(NamedTuple):
     src: str | None
     refs: dict[str, str]
     sentence: bool = True
+    speaker: str | None = None
 
     @property
     def texts(self) -> list[str]:
@@ -118,7 +120,7 @@ def _rows(document: Document, block: int) -> Iterator[Row]:
         identity = SegmentId(document.testset, document.lp, segment.seg)
         texts = *(segment.refs.get(name, "") for name in refs), *(segment.hyps.get(name, "") for name in systems)
         sentence = all(map(is_sentence, texts))
-        yield Row(identity, unit_of(document, index, block), segment.src, dict(segment.refs), sentence)
+        yield Row(identity, unit_of(document, index, block), segment.src, dict(segment.refs), sentence, segment.speaker)
 
 
 def _bar(surveyed: Survey, context_size: int, development_lines: Iterable[str]) -> None:

@@ -1,8 +1,9 @@
-"""Products of documents with annotated coreference: passages with antecedents, and pairs that only context decides."""
+"""Passages with annotated antecedents, and pairs that only the context decides."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -10,9 +11,10 @@ from data_prep.coreference import antecedents, conll
 from data_prep.coreference.antecedents import trained_on
 from data_prep.coreference.conll import Annotated
 from data_prep.fidelity import passages as fidelity
-from data_prep.fidelity import rewriting
+from data_prep.fidelity import persons, rewriting
 from data_prep.products.work import Counts, Product, Unique, Work
 from data_prep.splits import DEVELOPMENT, TRAIN
+from data_prep.survey import Row, is_free
 from pronmetric.data import arrow
 from pronmetric.schema import Pair
 
@@ -37,7 +39,7 @@ def write_coreference(work: Work, openings: Mapping[str, set[str]]) -> Product:
 
 
 def write_fidelity(work: Work, openings: Mapping[str, set[str]]) -> Product:
-    """The pairs in which only the context decides: of frames, and of annotated documents with other referents.
+    """The pairs that only the context decides: of frames, of annotated documents with other referents, and of talk.
 
     Development has a tenth as many of frames, with frames, roles and names of its own.
     """
@@ -63,9 +65,25 @@ def write_fidelity(work: Work, openings: Mapping[str, set[str]]) -> Product:
             for folder, document, its in annotated
             if its == split
         )
-        every = chain(framed, chain.from_iterable(rewritten))
+        talk = (
+            persons.pairs(
+                document,
+                is_free=partial(_is_free, work, split),
+                context_size=settings.context.size,
+                seed=settings.seed,
+                counts=counts,
+            )
+            for document in work.survey.documents
+        )
+        every = chain(framed, chain.from_iterable(rewritten), chain.from_iterable(talk))
         done.rows[name] = work.write(name, _new(every, counts, new), arrow.pair_features())
     return done
+
+
+def _is_free(work: Work, split: str, row: Row) -> bool:
+    """Whether a row is of a split, and not near a text of another one."""
+    near = work.survey.held_out[split].near
+    return is_free(work.survey, row.segment, split) and not any(map(near, row.refs.values()))
 
 
 def _annotated(work: Work, openings: Mapping[str, set[str]]) -> Iterator[tuple[str, Annotated, str]]:
