@@ -14,7 +14,6 @@ PAGE = pages.ROOT / "docs" / "performance.md"
 PLOT = pages.ROOT / "docs" / "performance.svg"
 CPU_PRICE = 0.05  # dollars for a core hour
 GPU_PRICE, GPU_RATE, GPU_SHARE, GPU_CORES = 2.0, 312e12, 0.4, 8  # dollars an hour, bf16 FLOP/s, share reached, cores
-COMMAND = "python -m benchmarks.cost.performance --page"
 BARS = {"help": 0.3, "first_score": 3.0}
 _MILLION = 1_000_000
 
@@ -67,14 +66,12 @@ def merge(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _speed(rows: Sequence[Mapping[str, Any]]) -> str:
-    head = ["metric", "parameters", "lines per CPU s", "pieces per CPU s", "pieces a line", "memory (GB)"]
+    head = ["metric", "parameters", "lines per CPU s", "memory (GB)"]
     body = [
         [
             metric_name(row),
             f"{row['parameters'] / 1e6:,.0f} M",
             f"{row['lines_per_cpu_second']:,.1f}",
-            f"{row['pieces_per_cpu_second']:,.0f}",
-            f"{row['pieces_a_line']:.0f}",
             "-" if row["memory_bytes"] is None else f"{row['memory_bytes'] / 1e9:.2f}",
         ]
         for row in rows
@@ -141,17 +138,11 @@ def metric_name(row: Mapping[str, Any]) -> str:
     return f"{row['name']}, {'fp32' if row['precision'] == '32' else row['precision']}"
 
 
-def _preparing(row: Mapping[str, Any]) -> str:
-    return f"{100 * row['preparing_seconds_a_line'] * row['lines_per_cpu_second']:.0f} %"
-
-
 def page(content: Mapping[str, Any]) -> str:
     """The page."""
     parts, rows = pages.template("performance"), content["speed"]
-    ours, bf16 = rows[0], rows[1]
     origins = content["origins"]
     text = parts["page"].format(
-        command=COMMAND,
         lines=origins["metrics"]["lines"],
         outputs=origins["metrics"]["outputs"],
         **{f"origin_of_{part}": _origin(origins[part], parts) for part in ("metrics", "start_up", "reports")},
@@ -166,16 +157,14 @@ def page(content: Mapping[str, Any]) -> str:
         gpu_percent=100 * GPU_SHARE,
         gpu_cores=GPU_CORES,
         gpu_price=GPU_PRICE,
-        prepared=1 / bf16["preparing_seconds_a_line"],
-        preparing_fp32=_preparing(ours),
-        preparing_bf16=_preparing(bf16),
+        prepared=1 / rows[1]["preparing_seconds_a_line"],
     )
     return text + "\n"
 
 
 def _origin(origin: Mapping[str, Any], parts: Mapping[str, str], part: str = "origin") -> str:
-    """When, with which weights and at which load a part was measured."""
-    return parts[part].format(**origin, load=" and ".join(f"{value:.1f}" for value in origin["load_average"]))
+    """When and with which weights a part was measured."""
+    return parts[part].format(**origin)
 
 
 def _sizes_section(content: Mapping[str, Any], parts: Mapping[str, str]) -> str:
