@@ -14,7 +14,6 @@ PAGE = pages.ROOT / "docs" / "performance.md"
 PLOT = pages.ROOT / "docs" / "performance.svg"
 CPU_PRICE = 0.05  # dollars for a core hour
 GPU_PRICE, GPU_RATE, GPU_SHARE, GPU_CORES = 2.0, 312e12, 0.4, 8  # dollars an hour, bf16 FLOP/s, share reached, cores
-BARS = {"help": 0.3, "first_score": 3.0}
 _MILLION = 1_000_000
 
 
@@ -95,9 +94,9 @@ def _sizes(content: Mapping[str, Any]) -> str:
 
 def _start_up(content: Mapping[str, Any]) -> str:
     def row(name: str, key: str) -> list[str]:
-        return [name, f"{BARS[key]:g} s", f"{content[key]['cpu_seconds']:.2f}", f"{content[key]['seconds']:.2f}"]
+        return [name, f"{content[key]['cpu_seconds']:.2f}", f"{content[key]['seconds']:.2f}"]
 
-    head = ["command", "bar", "CPU s", "s"]
+    head = ["command", "CPU s", "s"]
     return pages.markdown(
         [head, row("`pronmetric --help`", "help"), row("`pronmetric score`, one line", "first_score")]
     )
@@ -108,7 +107,7 @@ def _reports(content: Mapping[str, Any]) -> str:
     times = report["cpu_seconds"] / compare["cpu_seconds"]
     return pages.markdown(
         [
-            ["command", "CPU s", "s", "times `compare` (bar: 2)"],
+            ["command", "CPU s", "s", "times `compare`"],
             [
                 f"`pronmetric compare`, two systems of {content['segments']} segments",
                 f"{compare['cpu_seconds']:.1f}",
