@@ -157,7 +157,6 @@ def page(content: Mapping[str, Any]) -> str:
         gpu_percent=100 * GPU_SHARE,
         gpu_cores=GPU_CORES,
         gpu_price=GPU_PRICE,
-        prepared=1 / rows[1]["preparing_seconds_a_line"],
     )
     return text + "\n"
 
