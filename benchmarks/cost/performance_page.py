@@ -14,8 +14,6 @@ PAGE = pages.ROOT / "docs" / "performance.md"
 PLOT = pages.ROOT / "docs" / "performance.svg"
 CPU_PRICE = 0.05  # dollars for a core hour
 GPU_PRICE, GPU_RATE, GPU_SHARE, GPU_CORES = 2.0, 312e12, 0.4, 8  # dollars an hour, bf16 FLOP/s, share reached, cores
-COMMAND = "python -m benchmarks.cost.performance --page"
-BARS = {"help": 0.3, "first_score": 3.0}
 _MILLION = 1_000_000
 
 
@@ -67,14 +65,12 @@ def merge(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _speed(rows: Sequence[Mapping[str, Any]]) -> str:
-    head = ["metric", "parameters", "lines per CPU s", "pieces per CPU s", "pieces a line", "memory (GB)"]
+    head = ["metric", "parameters", "lines per CPU s", "memory (GB)"]
     body = [
         [
             metric_name(row),
             f"{row['parameters'] / 1e6:,.0f} M",
             f"{row['lines_per_cpu_second']:,.1f}",
-            f"{row['pieces_per_cpu_second']:,.0f}",
-            f"{row['pieces_a_line']:.0f}",
             "-" if row["memory_bytes"] is None else f"{row['memory_bytes'] / 1e9:.2f}",
         ]
         for row in rows
@@ -98,9 +94,9 @@ def _sizes(content: Mapping[str, Any]) -> str:
 
 def _start_up(content: Mapping[str, Any]) -> str:
     def row(name: str, key: str) -> list[str]:
-        return [name, f"{BARS[key]:g} s", f"{content[key]['cpu_seconds']:.2f}", f"{content[key]['seconds']:.2f}"]
+        return [name, f"{content[key]['cpu_seconds']:.2f}", f"{content[key]['seconds']:.2f}"]
 
-    head = ["command", "bar", "CPU s", "s"]
+    head = ["command", "CPU s", "s"]
     return pages.markdown(
         [head, row("`pronmetric --help`", "help"), row("`pronmetric score`, one line", "first_score")]
     )
@@ -111,7 +107,7 @@ def _reports(content: Mapping[str, Any]) -> str:
     times = report["cpu_seconds"] / compare["cpu_seconds"]
     return pages.markdown(
         [
-            ["command", "CPU s", "s", "times `compare` (bar: 2)"],
+            ["command", "CPU s", "s", "times `compare`"],
             [
                 f"`pronmetric compare`, two systems of {content['segments']} segments",
                 f"{compare['cpu_seconds']:.1f}",
@@ -141,22 +137,17 @@ def metric_name(row: Mapping[str, Any]) -> str:
     return f"{row['name']}, {'fp32' if row['precision'] == '32' else row['precision']}"
 
 
-def _preparing(row: Mapping[str, Any]) -> str:
-    return f"{100 * row['preparing_seconds_a_line'] * row['lines_per_cpu_second']:.0f} %"
-
-
 def page(content: Mapping[str, Any]) -> str:
     """The page."""
     parts, rows = pages.template("performance"), content["speed"]
-    ours, bf16 = rows[0], rows[1]
     origins = content["origins"]
     text = parts["page"].format(
-        command=COMMAND,
         lines=origins["metrics"]["lines"],
         outputs=origins["metrics"]["outputs"],
         **{f"origin_of_{part}": _origin(origins[part], parts) for part in ("metrics", "start_up", "reports")},
         speed=_speed(rows),
-        shares="; ".join(f"{metric_name(row)}: {row['lines']}" for row in rows),
+        fewest=min(row["lines"] for row in rows),
+        most=max(row["lines"] for row in rows),
         checkpoints=_sizes_section(content, parts) + "\n\n" if "sizes" in content else "",
         start_up=_start_up(content),
         reports=_reports(content),
@@ -166,16 +157,13 @@ def page(content: Mapping[str, Any]) -> str:
         gpu_percent=100 * GPU_SHARE,
         gpu_cores=GPU_CORES,
         gpu_price=GPU_PRICE,
-        prepared=1 / bf16["preparing_seconds_a_line"],
-        preparing_fp32=_preparing(ours),
-        preparing_bf16=_preparing(bf16),
     )
     return text + "\n"
 
 
 def _origin(origin: Mapping[str, Any], parts: Mapping[str, str], part: str = "origin") -> str:
-    """When, with which weights and at which load a part was measured."""
-    return parts[part].format(**origin, load=" and ".join(f"{value:.1f}" for value in origin["load_average"]))
+    """When and with which weights a part was measured."""
+    return parts[part].format(**origin)
 
 
 def _sizes_section(content: Mapping[str, Any], parts: Mapping[str, str]) -> str:

@@ -22,6 +22,7 @@ def page(faults: Mapping[str, Any], fuzzed: Mapping[str, Any]) -> str:
         faults=faults,
         fuzzed=fuzzed,
         runs=len(points),
+        verbs=_verbs(points),
         points=_points(points),
         same=sum(row["same"] for row in points),
         half=sum(bool(row["half"]) for row in points),
@@ -31,22 +32,29 @@ def page(faults: Mapping[str, Any], fuzzed: Mapping[str, Any]) -> str:
         missing=_missing(inputs, CALLS, parts),
         others=parts["otherwise"].format(cases=_others(others, parts)) if others else parts["as expected"],
         parsers=_fuzz(fuzzed["rows"]),
+        fuzz_faults=sum(len(row["faults"]) for row in fuzzed["rows"]),
     )
     return text + "\n"
 
 
 def _points(points: Rows) -> str:
-    """A row for each verb and fault; the single runs are in the JSON."""
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    """A row for each fault; the single runs are in the JSON."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
     for row in points:
-        groups.setdefault((row["verb"], row["fault"]), []).append(row)
-    head = "| verb | fault | runs | exit | half-written | same bytes | left |\n|---|---|---:|---|---:|---:|---:|\n"
+        groups.setdefault(row["fault"], []).append(row)
+    head = "| fault | runs | exit | half-written | same bytes | left |\n|---|---:|---|---:|---:|---:|\n"
     return head + "\n".join(
-        f"| {verb} | {fault} | {len(rows)} | {', '.join(dict.fromkeys(_exit(row) for row in rows))} | "
+        f"| {fault} | {len(rows)} | {', '.join(dict.fromkeys(_exit(row) for row in rows))} | "
         f"{sum(len(row['half']) for row in rows)} | {sum(row['same'] for row in rows)} | "
         f"{sum(len(row['left']) for row in rows)} |"
-        for (verb, fault), rows in groups.items()
+        for fault, rows in groups.items()
     )
+
+
+def _verbs(points: Rows) -> str:
+    """The verbs that were stopped, as a list in a sentence."""
+    *names, last = (f"`{verb}`" for verb in dict.fromkeys(row["verb"] for row in points))
+    return f"{', '.join(names)} or {last}" if names else last
 
 
 def _exit(row: Mapping[str, Any]) -> str:
@@ -66,9 +74,5 @@ def _others(others: Rows, parts: Mapping[str, str]) -> str:
 
 
 def _fuzz(parsers: Rows) -> str:
-    head = "| parser | seed | minutes | CPU seconds | files | results | errors | faults |\n"
-    return f"{head}|---|{'---:|' * 7}\n" + "\n".join(
-        f"| {row['parser']} | {row['seed']} | {row['minutes']:g} | {row['cpu']:g} | {row['files']:,} | "
-        f"{row.get('results', 0):,} | {row.get('errors', 0):,} | {len(row['faults'])} |"
-        for row in parsers
-    )
+    """The files that each parser read."""
+    return ", ".join(f"{row['parser']} {row['files']:,}" for row in parsers)
