@@ -61,7 +61,21 @@ def test_the_package_list_is_the_tree() -> None:
 
 def test_versions_agree() -> None:
     assert PROJECT["project"]["version"] == __version__
-    assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    shown = {
+        (path.name, version)
+        for path in pages
+        for version in re.findall(r"weights:\S*?version:([\d.]+)|pronmetric\w*-([\d.]+)-py3", path.read_text(encoding="utf-8"))
+    }
+    assert shown and {first or second for _, (first, second) in shown} == {__version__}, shown
+
+
+def test_the_change_log_of_a_version_is_short_and_says_which_scores_changed() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    heads = re.findall(r"^## \[(.+?)\](?: - (\d{4}-\d{2}-\d{2}))?$", text, re.MULTILINE)
+    assert heads[0] == ("Unreleased", "") and heads[1][0] == __version__ and heads[1][1]
+    own = text[text.index(f"## [{__version__}]") :].split("\n## ")[0]
+    assert len(own.splitlines()) <= 60 and "\n### Scores changed\n" in own
 
 
 def test_lower_bounds_only_and_each_pinned_in_the_constraints() -> None:
