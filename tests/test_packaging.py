@@ -61,13 +61,13 @@ def test_the_package_list_is_the_tree() -> None:
 
 def test_versions_agree() -> None:
     assert PROJECT["project"]["version"] == __version__
-    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    version = re.compile(r"weights:\S*?version:(?P<signature>[\d.]+)|pronmetric\w*-(?P<wheel>[\d.]+)-py3")
     shown = {
-        (path.name, version)
-        for path in pages
-        for version in re.findall(r"weights:\S*?version:([\d.]+)|pronmetric\w*-([\d.]+)-py3", path.read_text(encoding="utf-8"))
+        (path.name, found["signature"] or found["wheel"])
+        for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+        for found in version.finditer(path.read_text(encoding="utf-8"))
     }
-    assert shown and {first or second for _, (first, second) in shown} == {__version__}, shown
+    assert shown and {each for _, each in shown} == {__version__}, shown
 
 
 def test_the_change_log_of_a_version_is_short_and_says_which_scores_changed() -> None:
