@@ -47,7 +47,7 @@ TRANSLATED, CHRF = "segments with a human translation", "chrF to the human trans
 class Figures:
     """Figures of some pronouns; estimates are in [0, 1], higher is better.
 
-    expected: errors that the metric expects in a pronoun, its mean doubt; the rater's rate over it is the marks for each
+    expected: errors that the metric expects in a pronoun, its mean doubt; the rater's rate over it is the marks of each
     expected error. two_area: of pronouns that two raters or more marked against those that none did. precision: of the
     most doubted pronouns, by their share. rater: the metric against a rater, at the rater's rate; share: its interval.
     raters: among each other, None where nobody judged a pronoun twice.
