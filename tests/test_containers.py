@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
+from socket import socket
 
 import pytest
 import yaml
 
 from pronmetric.cli.serve import VERB
-from tests.tools.container import by_hand, instructions, sent
+from tests.tools.container import by_hand, check, instructions, sent
 
 ROOT = Path(__file__).resolve().parents[1]
 SPACE = ROOT / "examples" / "space"
@@ -44,6 +45,13 @@ def test_by_hand_the_steps_have_other_folders_and_nothing_that_needs_root() -> N
     assert '"$(ls /tmp/r/wheel/*.whl)[serve]"' in install and "--constraint /tmp/r/wheel/constraints.txt" in install
     assert "https://download.pytorch.org/whl/cpu" in install and "useradd" not in install
     assert left_out == ["useradd --uid 1000 --create-home pronmetric"]
+
+
+def test_a_server_that_ended_is_told_at_once() -> None:
+    with socket() as free:
+        free.bind(("127.0.0.1", 0))
+        with pytest.raises(SystemExit, match="no server after 0 s"):
+            check(free.getsockname()[1], lambda: False)
 
 
 def test_the_space_says_its_port_and_gets_pronmetric_from_its_variable() -> None:

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 import venv
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
@@ -29,7 +29,8 @@ from urllib.request import urlopen
 ROOT = Path(__file__).resolve().parents[2]
 FILE, IGNORED = ROOT / "Dockerfile", ROOT / ".dockerignore"
 IMAGE = "pronmetric-ci"
-START, STOP = 120.0, 30.0  # seconds, of the server on a busy machine
+Alive = Callable[[], bool]
+START, STOP = 600.0, 60.0  # seconds, of the server on a busy machine
 _AS_ROOT = ("useradd",)
 
 
@@ -89,14 +90,14 @@ def _build_by_hand(root: Path) -> dict[str, str]:
 
 
 @contextmanager
-def _running_by_hand(root: Path) -> Iterator[int]:
-    """The server of a build by hand; gives its port."""
+def _running_by_hand(root: Path) -> Iterator[tuple[int, Alive]]:
+    """The server of a build by hand; gives its port, and whether it still runs."""
     environment, port = _build_by_hand(root), _free_port()
     words = [*json.loads(dict(instructions(FILE))["ENTRYPOINT"]), "--port", str(port)]
     print("$", *words, flush=True)
     with subprocess.Popen(words, cwd=root / "home", env=environment) as server:
         try:
-            yield port
+            yield port, lambda: server.poll() is None
             server.send_signal(signal.SIGTERM)
             if (code := server.wait(STOP)) != 143:
                 raise SystemExit(f"the server ended with {code} where it was terminated")
@@ -105,14 +106,14 @@ def _running_by_hand(root: Path) -> Iterator[int]:
 
 
 @contextmanager
-def _running_in(engine: str) -> Iterator[int]:
-    """The server in a container; gives its port."""
+def _running_in(engine: str) -> Iterator[tuple[int, Alive]]:
+    """The server in a container; gives its port, and whether it still runs."""
     port = _free_port()
     subprocess.run([engine, "build", "-t", IMAGE, str(ROOT)], check=True)
     run = [engine, "run", "--rm", "-d", "-p", f"127.0.0.1:{port}:8000", IMAGE]
     name = subprocess.run(run, check=True, capture_output=True, text=True).stdout.strip()
     try:
-        yield port
+        yield port, lambda: subprocess.run([engine, "top", name], capture_output=True, check=False).returncode == 0
     finally:
         subprocess.run([engine, "logs", name], check=False)
         subprocess.run([engine, "stop", name], check=True)
@@ -128,7 +129,7 @@ def engine() -> str | None:
     return None
 
 
-def check(port: int) -> None:
+def check(port: int, alive: Alive) -> None:
     """Wait until the server answers, then make the file's health check and read the page.
 
     Raises:
@@ -141,8 +142,8 @@ def check(port: int) -> None:
                 page = response.read().decode()
             break
         except (URLError, ConnectionError):
-            if time.monotonic() - began > START:
-                raise SystemExit(f"the server does not answer after {START:.0f} s") from None
+            if not alive() or time.monotonic() - began > START:
+                raise SystemExit(f"no server after {time.monotonic() - began:.0f} s") from None
             time.sleep(0.5)
     health = dict(instructions(FILE))["HEALTHCHECK"].partition("CMD ")[2].replace(":8000/", f":{port}/")
     _, *words = json.loads(health)
@@ -162,12 +163,12 @@ def main() -> None:
     """Build, run and check."""
     if (found := engine()) is not None:
         print(f"built and run by {found}")
-        with _running_in(found) as port:
-            check(port)
+        with _running_in(found) as (port, alive):
+            check(port, alive)
         return
     print("no container engine here: the steps by hand")
-    with tempfile.TemporaryDirectory() as folder, _running_by_hand(Path(folder)) as port:
-        check(port)
+    with tempfile.TemporaryDirectory() as folder, _running_by_hand(Path(folder)) as (port, alive):
+        check(port, alive)
 
 
 if __name__ == "__main__":
