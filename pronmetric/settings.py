@@ -41,7 +41,7 @@ REMOVED: Mapping[str, Mapping[str, str]] = {
             "source.same_slot_share",
             "word_state",
         ),
-        "0.2.0",
+        "1.0.0",
     ),
     "pretrain": dict.fromkeys(
         (
@@ -54,11 +54,11 @@ REMOVED: Mapping[str, Mapping[str, str]] = {
             "elmo.lstm.proj_clip",
             "elmo.lstm.use_skip_connections",
         ),
-        "0.2.0",
+        "1.0.0",
     ),
     "prepare": dict.fromkeys(
         ("align=agreement", "align=eflomal", "align=embedding", "filter.reader", "filter.source", "passages.outputs"),
-        "0.2.0",
+        "1.0.0",
     ),
 }
 """Keys, groups of keys and options (GROUP=NAME) of each verb that are gone, with the version that dropped them."""
@@ -68,7 +68,7 @@ def removed(verb: str, key: str, options: Sequence[str] = ()) -> str | None:
     """The message that a key, or one of the options chosen of a group, is gone; None if it is not.
 
     >>> removed("train", "objective.soft.share"), removed("train", "experiment", ["base"])
-    ('objective.soft was removed in 0.2.0', None)
+    ('objective.soft was removed in 1.0.0', None)
     """
     for gone, version in REMOVED.get(verb, {}).items():
         if key == gone or key.startswith(f"{gone}.") or gone in [f"{key}={option}" for option in options]:

@@ -61,7 +61,38 @@ def test_the_package_list_is_the_tree() -> None:
 
 def test_versions_agree() -> None:
     assert PROJECT["project"]["version"] == __version__
-    assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    version = re.compile(r"weights:\S*?version:(?P<signature>[\d.]+)|pronmetric\w*-(?P<wheel>[\d.]+)-py3")
+    shown = {
+        (path.name, found["signature"] or found["wheel"])
+        for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+        for found in version.finditer(path.read_text(encoding="utf-8"))
+    }
+    assert shown and {each for _, each in shown} == {__version__}, shown
+
+
+def test_the_change_log_of_a_version_is_short_and_says_which_scores_changed() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    heads = re.findall(r"^## \[(.+?)\](?: - (\d{4}-\d{2}-\d{2}))?$", text, re.MULTILINE)
+    assert heads[0] == ("Unreleased", "") and heads[1][0] == __version__ and heads[1][1]
+    own = text[text.index(f"## [{__version__}]") :].split("\n## ")[0]
+    assert len(own.splitlines()) <= 60 and "\n### Scores changed\n" in own
+
+
+def test_the_release_checklist_names_commands_and_files_that_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    steps = text.split("\n## Releases\n")[1].split("\n## ")[0]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = {name for line in re.findall(r"`make ([a-z ]+)`", steps) for name in line.split()}
+    known = re.findall(r"^([a-z-]+):", makefile, re.MULTILINE)
+    assert targets >= {"docs", "notebooks", "wheel", "weights", "lock", "audit", "sbom"} and targets <= set(known)
+    modules = re.findall(r"-m (benchmarks[.\w]+)", steps)
+    names = [name for module in modules if module.endswith(".NAME") for name in ("report", "board", "serve_load")]
+    files = [module.replace(".", "/") + ".py" for module in modules if not module.endswith(".NAME")]
+    files += [f"benchmarks/cost/{name}.py" for name in names if f"`{name}`" in steps]
+    files += re.findall(r"`?((?:docs|benchmarks|pronmetric|tests)/[\w/-]+\.(?:md|py))`", steps)
+    assert len(names) == 3 and [name for name in files if not (ROOT / name).is_file()] == []
+    for name in ("report", "board", "serve_load"):
+        assert '"--pictures"' in (ROOT / f"benchmarks/cost/{name}.py").read_text(encoding="utf-8")
 
 
 def test_lower_bounds_only_and_each_pinned_in_the_constraints() -> None:

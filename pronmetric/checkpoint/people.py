@@ -17,8 +17,8 @@ class People(NamedTuple):
     """The metric as a further rater, on texts that no training saw; shares from 0 to 1.
 
     texts: which. shared: of the pronouns that it marks, as many as a rater does, those that a given rater marks too.
-    raters: the same of the raters among each other. marks: marks of a rater for each error that it expects there; None
-    where it was not measured.
+    raters: the same of the raters among each other. marks: a rater's marks for each wrong or surplus pronoun that it
+    expects, on development texts; None where it was not measured.
     """
 
     texts: str

@@ -225,7 +225,7 @@ class _Removed(NamedTuple):
 
     def main(self, argv: Sequence[str]) -> NoReturn:
         """Say so."""
-        raise PronmetricError(f"`{self.name}` was removed in 0.2.0; `{self.name.split()[1]}` does it in one process")
+        raise PronmetricError(f"`{self.name}` was removed in 1.0.0; `{self.name.split()[1]}` does it in one process")
 
 
 VERBS = (

@@ -9,7 +9,7 @@ from typing import Any
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import flags, output
 from pronmetric.cli import people as people_runs
-from pronmetric.cli.endpoint import EndpointFlags, ask_pairs
+from pronmetric.cli.endpoint import EndpointFlags, ask_labelled, ask_pairs
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, number, part
@@ -84,8 +84,9 @@ In a WMT test set or prepared folder, where text A is a reference, another refer
 --language-model reads a Hugging Face folder (safetensors), or one with a single GGUF file (extra
 lm). Its score is the log-probability of a text after its context, with the end of sentence: the sum over
 its pieces, and their mean. --endpoint asks a chat model which text has the better pronouns, in both orders, with the
-prompt in pronmetric/lab/baselines/pair_prompt.txt, and of people's marks which pronouns are wrong (mark_prompt.txt); a
-key is read from PRONMETRIC_ENDPOINT_KEY.
+prompt in pronmetric/lab/baselines/pair_prompt.txt, and of people's marks and labelled pronouns which are wrong
+(mark_prompt.txt); a key is read from PRONMETRIC_ENDPOINT_KEY. With --endpoint-passes N the first pass takes the most
+probable answer, further ones are drawn: points and marks are means over the passes, and a note has their spread.
 
 other metrics:
 --scores FILE evaluates given scores instead of a model's: one object per line, {"id", "score_a", "score_b"} for pairs,
@@ -161,8 +162,6 @@ class EvaluateFlags(Flags):
         wish = self.of_people
         if self.split not in PEOPLE_SPLITS and (wish.plot or wish.to_html or wish.also_no_source):
             raise UsageError(f"--plot, --to_html and --also_no_source go with --split {' or '.join(PEOPLE_SPLITS[1:])}")
-        if self.split not in PEOPLE_SPLITS and self.judge.endpoint_passes > 1:
-            raise UsageError(f"--endpoint-passes goes with --split {' or '.join(PEOPLE_SPLITS[1:])}")
         if self.scores is None:
             return
         of_model = {
@@ -221,14 +220,15 @@ def _evaluate_pairs(task: EvaluateFlags) -> None:
     if config is not None or isinstance(task.tie, str):
         by = run.checkpoint.decision(task.by, sourced=any(text.source is not None for text in texts))
     threshold = run.checkpoint.tie_threshold(by=by) if isinstance(task.tie, str) else task.tie
+    asked, passes = ask_pairs(pairs, texts, task.judge, note, quiet=note.quiet)
     settings = Settings(
         seed=task.seed,
         tie_threshold=threshold,
         seen=seen,
         against=None if task.against is None else _read_scores(pairs, task.against),
         baselines=None if task.also is None else pair_scores.score_pairs(task.also, pairs, source=pairs.name),
-        language_model=_read_by_language_model(pairs, texts, task)
-        | ask_pairs(pairs, texts, task.judge, note, quiet=note.quiet),
+        language_model=_read_by_language_model(pairs, texts, task) | asked,
+        endpoint=passes,
     )
     if task.scores is not None:
         scores = Scores(_read_scores(pairs, task.scores), scored_by=task.scores)
@@ -361,8 +361,8 @@ def _note_signatures(scores: Scores, settings: Settings, note: Notes) -> None:
 def _evaluate_pronouns(task: EvaluateFlags, file: str) -> None:
     """How well low scores detect the wrong ones of the labelled pronouns in `file`."""
     respective = "--context respective" if task.context == RESPECTIVE else None
-    endpoint, split = (task.judge.endpoint and "--endpoint"), (task.split and "--split")
-    if extra := _given(task, "by tie seen against also language_model", endpoint, split, respective):
+    split = task.split and "--split"
+    if extra := _given(task, "by tie seen against also language_model", split, respective):
         raise InputError(f"holds labelled pronouns, but {extra} needs pairs of texts", file=file)
     pronouns = labelled.read(file)
     labelled.require_both_labels(pronouns, file=file)
@@ -374,11 +374,16 @@ def _evaluate_pronouns(task: EvaluateFlags, file: str) -> None:
     else:
         context = run.choose_context(task.context, COMMON)
         values = _score_pronouns(pronouns, context, task, file, run)
+    texts = labelled.texts(pronouns, context or task.context or COMMON, seed=task.seed)
+    asked, passes = ask_labelled(pronouns, texts, task.judge, note, quiet=note.quiet)
     if task.save_scores is not None:
         with targets.AtomicFile(task.save_scores) as lines:
             for pronoun, score in zip(pronouns, values, strict=True):
                 lines.write(strict_json.dump({"id": pronoun.id, "score": score}) + "\n")
     figures = labelled.evaluate(pronouns, values, threshold=threshold, seed=task.seed)
+    baselines = {
+        name: labelled.evaluate(pronouns, shares, threshold=THRESHOLD, seed=task.seed) for name, shares in asked.items()
+    }
     content = {
         "input": task.pairs,
         "scores": task.scores,
@@ -386,12 +391,17 @@ def _evaluate_pronouns(task: EvaluateFlags, file: str) -> None:
         "context": context,
         "threshold": threshold,
         "counts": None if context is None else counts_entry(run.counts),
+        "endpoint": plain(passes),
+        "baselines": plain(baselines),
     }
     output.write_json(task.to_json, {**content, **plain(figures)})
     unit, number = figures.resampled
     scored_by = task.scores if context is None else f"context {context}"
     print(f"{file}; {scored_by}; flagged below {threshold:g}; intervals resample {number} {unit}s")
     print(labelled.format_detection(figures))
+    for name, found in baselines.items():
+        print(f"\n{name}; flagged where more than half of its answers mark the pronoun")
+        print(labelled.format_detection(found))
     _note_few(number, f"{unit}s", note)
     if context is not None:
         note.lengths(run.counts)

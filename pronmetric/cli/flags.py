@@ -133,7 +133,7 @@ def precision_flag(group: str | None = None, *, gpus: bool = True) -> Any:
 def _precision(value: str) -> str:
     """The precision as it is given."""
     if value == "int8":
-        raise argparse.ArgumentTypeError("int8 was dropped in version 0.2.0: give bf16")
+        raise argparse.ArgumentTypeError("int8 was dropped in version 1.0.0: give bf16")
     return value
 
 

@@ -64,10 +64,10 @@ _OLD = {
     "average": "now `pronmetric checkpoint average`",
     "completion": "now `pronmetric --print-completion SHELL`",
     "export": "now `pronmetric checkpoint export`",
-    "soft-labels": "removed in 0.2.0",
+    "soft-labels": "removed in 1.0.0",
     "train-source": "now `pronmetric baseline counts`",
 }
-"""The verbs of 0.1.0 that are gone, and what is told of them until 0.3.0."""
+"""The verbs of 0.1.0 that are gone, and what is told of them until 2.0.0."""
 _STOPS = {int(signal.SIGTERM): "terminated", int(signal.SIGHUP): "hung up"}
 
 

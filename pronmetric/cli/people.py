@@ -106,8 +106,8 @@ def measure(task: Measurement, context: str, run: ScoringRun) -> tuple[str, dict
         if read.gaps:
             gap_baselines[LANGUAGE_MODEL] = people_gaps.doubted(gaps, read.gaps)
         decisions = read.decisions
-    for name, shares in ask_marks(task.judged, texts, task.judge, run.note, quiet=run.note.quiet).items():
-        baselines[name] = items.doubted(shares)
+    asked, passes = ask_marks(task.judged, texts, task.judge, run.note, quiet=run.note.quiet)
+    baselines |= {name: items.doubted(shares) for name, shares in asked.items()}
     said = PeopleScores(task.judged, items, pairs, without, baselines, decisions, gaps, gap_baselines)
     measured = people_figures.measure(said, seed=task.seed)
     signature = run.sign(context, seed=task.seed)
@@ -130,6 +130,7 @@ def measure(task: Measurement, context: str, run: ScoringRun) -> tuple[str, dict
         "signature": signature,
         "context": context,
         "counts": counts_entry(run.counts),
+        "endpoint": plain(passes),
         **plain(measured),
     }
 

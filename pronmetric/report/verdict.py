@@ -48,7 +48,8 @@ def kinds(system: System) -> str:
 def of_people(people: People, system: System | None = None) -> str:
     """How the metric's marks meet those of professional raters, by the checkpoint's record.
 
-    system: of which the errors are, if the record says how many a rater would mark.
+    system: of which the errors are, if the record says how many a rater would mark. Missing pronouns are left out, as
+    they cannot be marked.
 
     >>> of_people(People("MQM of WMT20", 0.25, 0.4))
     'A professional rater marks 1 in 4 of the pronouns that this model doubts most (raters among each other: 1 in 2.5; \
@@ -59,9 +60,11 @@ MQM of WMT20).'
         f"1 in {_in(people.raters)}; {people.texts})."
     )
     errors = None if system is None else system.rates.get(ERROR_RATES[0])
-    if people.marks is None or errors is None:
+    if system is None or people.marks is None or errors is None:
         return f"A professional rater marks {met}"
-    return f"A professional rater would mark about {people.marks * errors[0]:.1f} per 100 pronouns, and {met}"
+    missing = system.rates.get(ERROR_RATES[2])
+    marked = people.marks * (errors[0] - (0.0 if missing is None else missing[0]))
+    return f"A professional rater would mark about {marked:.1f} per 100 pronouns, and {met}"
 
 
 def _in(share: float) -> str:

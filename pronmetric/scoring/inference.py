@@ -127,7 +127,7 @@ class Inference:
         self.source = source
         self._load_reader, self._gpus = reader, gpus
         if precision == "int8":
-            raise PronmetricError("precision int8 was dropped in version 0.2.0: give `precision=bf16`")
+            raise PronmetricError("precision int8 was dropped in version 1.0.0: give `precision=bf16`")
         if precision not in (None, *PRECISIONS):
             raise PronmetricError(f"expected precision {', '.join(PRECISIONS)}, got {precision!r}")
         names = devices(gpus)

@@ -289,4 +289,4 @@ def test_a_missing_extra_is_named(
 @pytest.mark.parametrize("command", ["align", "prepare"])
 def test_a_removed_command_says_so(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bulk", command, "in.jsonl", "-o", "out"]) == 1
-    assert f"`bulk {command}` was removed in 0.2.0" in capsys.readouterr().err
+    assert f"`bulk {command}` was removed in 1.0.0" in capsys.readouterr().err

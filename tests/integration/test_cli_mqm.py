@@ -136,8 +136,10 @@ def test_a_chat_model_marks_beside_the_raters(
         assert main(call) == 0
     assert len(seen) == 12  # six texts in two passes; nothing in the second run
     assert f"the texts are sent to {url.rstrip('/')} (--endpoint)" in told
-    assert "chat marks 50.0 to 50.0 % of the pronouns in 2 passes; 0 of 12 pronouns are marked in some" in told
-    found = json.loads(Path("m.json").read_text())["evaluation"]["pronouns"]["chat, asked"]
+    assert "chat marks 50.0 to 50.0 % of the pronouns in 2 passes; 0 of 12 pronouns get different" in told
+    measured = json.loads(Path("m.json").read_text())["evaluation"]
+    assert measured["endpoint"] == {"model": "chat", "by_pass": [0.5, 0.5], "unsteady": 0, "unclear": 0}
+    found = measured["pronouns"]["chat, asked"]
     assert (found["pronouns"], found["marked"]) == (12, 8)
     with pytest.raises(SystemExit, match="2"):
         main(["mqm", "m.tsv", "--pairs", "p.jsonl", *asked])

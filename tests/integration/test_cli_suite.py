@@ -179,7 +179,7 @@ def test_a_plot_needs_distances_and_a_known_suffix(capsys: pytest.CaptureFixture
         (["--model", "default", "--maximize"], "--maximize goes with --scores"),
         (["--scores", "a", "--save_scores", "b"], "--save_scores goes with --model or --seq2seq"),
         (["--scores", "a", "--per-piece"], "--per-piece goes with --seq2seq"),
-        (["--seq2seq", "a", "--precision", "int8"], "--precision: int8 was dropped in version 0.2.0: give bf16"),
+        (["--seq2seq", "a", "--precision", "int8"], "--precision: int8 was dropped in version 1.0.0: give bf16"),
         (["--seq2seq", "a", "--context-mode", "concatN"], "--context-mode concatN needs --context N"),
         (["--seq2seq", "a", "--context", "2"], "--context goes with --context-mode concatN"),
         (["--seq2seq", "a", "--prompt", "x"], "--prompt: expected {source} in it"),

@@ -372,7 +372,7 @@ def test_the_signature_names_what_the_score_depends_on(metric: PronounMetric) ->
         "segment": "mean",
         "word": "mean",
         "precision": "32",
-        "version": "0.1.0",
+        "version": "1.0.0",
         "seed": "0",
     }
 

@@ -71,7 +71,7 @@ def test_an_installation_from_a_clone_names_it_while_it_is_there(
 def test_an_installation_from_a_wheel_names_the_file(
     site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wheel = tmp_path / "pronmetric-0.1.0-py3-none-any.whl"
+    wheel = tmp_path / "pronmetric-1.0.0-py3-none-any.whl"
     wheel.touch()
     recorded(monkeypatch, {"url": wheel.as_uri(), "archive_info": {}})
     assert installation.source_tree() is None
@@ -96,8 +96,8 @@ def test_an_installation_from_a_wheel_names_the_file(
             'pip install "pronmetric[ray] @ git+https://example.org/p.git@v1.0.0"',
         ),
         (
-            {"url": "https://example.org/pronmetric-0.1.0.whl", "archive_info": {}},
-            'pip install "pronmetric[ray] @ https://example.org/pronmetric-0.1.0.whl"',
+            {"url": "https://example.org/pronmetric-1.0.0.whl", "archive_info": {}},
+            'pip install "pronmetric[ray] @ https://example.org/pronmetric-1.0.0.whl"',
         ),
     ],
 )

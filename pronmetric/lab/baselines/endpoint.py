@@ -1,8 +1,9 @@
 """A chat model behind an OpenAI-compatible endpoint, asked which of two texts has the better pronouns: a baseline.
 
-Each pair is asked in both orders (`pair_prompt.txt`), because such models prefer a place. A text has 1 for an answer
-for it, 1/2 for a tie and 0 else, averaged over the two orders. Texts leave this machine only for the endpoint that the
-user names. Answers may be kept in a file, from which a run that is started again takes them.
+Each pair is asked in both orders (`pair_prompt.txt`), because such models prefer a place, and in several passes if that
+is wished: the first takes the most probable answer, further ones are drawn, each with a seed of its own. A text has 1
+for an answer for it, 1/2 for a tie and 0 else, averaged over orders and passes. Texts leave this machine only for the
+endpoint that the user names. Answers may be kept in a file, from which a run that is started again takes them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from http.client import HTTPException
 from importlib.resources import files
 from pathlib import Path
@@ -43,12 +45,33 @@ _OPENER = request.build_opener(_NoRedirect)
 
 
 class EndpointPoints(NamedTuple):
-    """Both texts' points of each pair, in [0, 1].
+    """Both texts' points of each pair, in [0, 1], the means over the passes.
 
-    unclear: the number of answers that named neither text nor a tie; they count as ties.
+    by_pass: the points of each pass. unclear: the number of answers that named neither text nor a tie; they count as
+    ties.
     """
 
     points: list[tuple[float, float]]
+    by_pass: list[list[tuple[float, float]]]
+    unclear: int
+
+    @property
+    def unsteady(self) -> int:
+        """Pairs for which the passes do not all decide alike: for A, for B or for a tie."""
+        return sum(len({(a > b) - (a < b) for a, b in of_pair}) > 1 for of_pair in zip(*self.by_pass, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """A chat model's passes over the same pairs or pronouns, and how they differ.
+
+    by_pass: of each pass the share of the judged pairs whose better text it prefers, or of the pronouns that it marks;
+    None without a clear answer. unsteady: pairs or pronouns with different answers. unclear: answers that were none.
+    """
+
+    model: str
+    by_pass: tuple[float | None, ...]
+    unsteady: int
     unclear: int
 
 
@@ -77,30 +100,41 @@ class Endpoint:
         self._prompt = files("pronmetric.lab.baselines").joinpath("pair_prompt.txt").read_text(encoding="utf-8")
 
     def ask(
-        self, pairs: Iterable[tuple[Text, Text]], *, advance: Callable[[int], object] | None = None
+        self,
+        pairs: Sequence[tuple[Text, Text]],
+        *,
+        passes: int = 1,
+        advance: Callable[[int], object] | None = None,
     ) -> EndpointPoints:
-        """Ask for each pair; `advance` is called with 1 after each.
+        """Ask for each pair in each pass; `advance` is called with 1 after each.
 
         Raises:
             PronmetricError: the texts of a pair have different contexts, or the endpoint does not answer.
         """
-        points, unclear = [], 0
-        for a, b in pairs:
-            if a.context != b.context:
-                raise PronmetricError(
-                    "the endpoint is asked about texts in one context: leave out `context=respective`"
-                )
-            answers = [self._answer(a.context, a.text, b.text), self._answer(a.context, b.text, a.text)]
-            unclear += answers.count(None)
-            first = [{"A": 1.0, "B": 0.0}.get(answer or "", 0.5) for answer in answers]
-            points.append(((first[0] + 1 - first[1]) / 2, (1 - first[0] + first[1]) / 2))
-            if advance is not None:
-                advance(1)
-        return EndpointPoints(points, unclear)
+        if any(a.context != b.context for a, b in pairs):
+            raise PronmetricError("the endpoint is asked about texts in one context: leave out `context=respective`")
+        by_pass, unclear = [], 0
+        for number in range(passes):
+            points = []
+            for a, b in pairs:
+                orders = (a.text, b.text), (b.text, a.text)
+                answers = [self._answer(a.context, *texts, number=number) for texts in orders]
+                unclear += answers.count(None)
+                first = [{"A": 1.0, "B": 0.0}.get(answer or "", 0.5) for answer in answers]
+                points.append(((first[0] + 1 - first[1]) / 2, (1 - first[0] + first[1]) / 2))
+                if advance is not None:
+                    advance(1)
+            by_pass.append(points)
+        means = [
+            (sum(a for a, _ in of_pair) / passes, sum(b for _, b in of_pair) / passes)
+            for of_pair in zip(*by_pass, strict=True)
+        ]
+        return EndpointPoints(means, by_pass, unclear)
 
-    def _answer(self, context: str, first: str, second: str) -> str | None:
+    def _answer(self, context: str, first: str, second: str, *, number: int) -> str | None:
         """A, B or TIE; None if the answer is unclear."""
-        return chosen(self.reply(self._prompt.format(context=context or "(none)", first=first, second=second)))
+        prompt = self._prompt.format(context=context or "(none)", first=first, second=second)
+        return chosen(self.reply(prompt, number=number))
 
     def reply(self, prompt: str, *, number: int = 0, longest: int = 16) -> str:
         """The answer in a pass, of at most `longest` pieces: the most probable one in pass 0, later drawn, by seed.

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 
 from pronmetric.errors import InputError
 from pronmetric.eval.detection import Detection, detect, detect_by
 from pronmetric.eval.resampling import shuffle_contexts
+from pronmetric.lab.baselines.marking import Question
 from pronmetric.lab.human.judged_pairs import check_ids
 from pronmetric.lab.human.pair_sets import SHUFFLED
 from pronmetric.report.text import percent, table
@@ -86,6 +88,27 @@ def texts(pronouns: Sequence[LabelledPronoun], context: str, *, seed: int) -> li
         one.text.without_context() if context == NONE else one.text._replace(context=before)
         for one, before in zip(pronouns, contexts, strict=True)
     ]
+
+
+def questions(texts: Sequence[Text], pronouns: Sequence[LabelledPronoun]) -> list[Question]:
+    """The distinct texts of these pronouns, each with the places of its labelled pronouns in their order."""
+    places: dict[Text, set[tuple[int, int]]] = {}
+    for text, one in zip(texts, pronouns, strict=True):
+        places.setdefault(text, set()).add((one.start, one.end))
+    return [Question(text, tuple(sorted(found))) for text, found in places.items()]
+
+
+def unmarked(
+    texts: Sequence[Text], pronouns: Sequence[LabelledPronoun], asked: Sequence[Question], shares: Sequence[float]
+) -> list[float | None]:
+    """Scores of the pronouns by a chat model: the share of its passes that did not mark each; None without a clear one.
+
+    asked, shares: its questions, and the share that marked each of their places.
+    """
+    answers = iter(shares)
+    marked = {(question.text, place): next(answers) for question in asked for place in question.places}
+    found = [marked[text, (one.start, one.end)] for text, one in zip(texts, pronouns, strict=True)]
+    return [None if isnan(share) else 1 - share for share in found]
 
 
 def _parse(entry: Entry) -> tuple[str, LabelledPronoun]:

@@ -233,6 +233,15 @@ def compare_metrics(
     )
 
 
+def share_right(pairs: Sequence[JudgedPair], scores: Scores) -> float:
+    """The accuracy alone, from 0 to 1.
+
+    Raises:
+        PronmetricError: no pair has an answer A or B.
+    """
+    return float(_Judged(pairs, [human_answer(pair) for pair in pairs], scores).decisions.right.mean())
+
+
 class _Judged:
     """The pairs whose answer is A or B, turned so that the better text comes first."""
 

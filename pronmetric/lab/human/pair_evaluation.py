@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from pronmetric.eval.accuracy import Accuracy
 from pronmetric.lab.baselines.corpus_scores import OURS
+from pronmetric.lab.baselines.endpoint import Passes
 from pronmetric.lab.human import pair_accuracy
 from pronmetric.lab.human import pair_baselines as simple
 from pronmetric.lab.human.judged_pairs import JudgedPair, PairScores
@@ -39,7 +40,8 @@ class Settings:
 
     seed: of tests. tie_threshold: scores that differ by no more are a tie; None leaves ties out. seen: the pronoun
     pairs of the training data; None where they are not known. against: another metric's scores. baselines:
-    reference-based ones. language_model: the scores of language models, by how they are taken.
+    reference-based ones. language_model: the scores of language models, by how they are taken. endpoint: the passes
+    of a chat model among these, if there is one.
     """
 
     seed: int
@@ -48,6 +50,7 @@ class Settings:
     against: PairScores | None = None
     baselines: PairBaselines | None = None
     language_model: Mapping[str, PairScores] = field(default_factory=dict)
+    endpoint: Passes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +285,7 @@ def write_json(
         if baselines is None
         else {**baselines.describe(), "parts": by_part(lambda one: plain(one.baselines))},
         "language_model": by_part(lambda one: plain(one.language_model)) if settings.language_model else None,
+        "endpoint": plain(settings.endpoint),
         "baselines": by_part(lambda one: plain(one.simple)),
         "pairs": list(_scored_pairs(pairs, scores, settings)),
     }

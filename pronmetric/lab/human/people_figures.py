@@ -47,14 +47,16 @@ TRANSLATED, CHRF = "segments with a human translation", "chrF to the human trans
 class Figures:
     """Figures of some pronouns; estimates are in [0, 1], higher is better.
 
-    two_area: of pronouns that two raters or more marked against those that none did. precision: of the most doubted
-    pronouns, by their share. rater: the metric against a rater, at the rater's rate; share: its interval. raters: among
-    each other, None where nobody judged a pronoun twice.
+    expected: errors that the metric expects in a pronoun, its mean doubt; the rater's rate over it is the marks of each
+    expected error. two_area: of pronouns that two raters or more marked against those that none did. precision: of the
+    most doubted pronouns, by their share. rater: the metric against a rater, at the rater's rate; share: its interval.
+    raters: among each other, None where nobody judged a pronoun twice.
     """
 
     pronouns: int
     marked: int
     documents: int
+    expected: float
     area: Estimate | None
     two_area: Estimate | None
     average_precision: Estimate | None
@@ -234,6 +236,7 @@ def figures(items: Items, *, seed: int, draws: int = DRAWS) -> Figures:
         pronouns=len(doubt),
         marked=int(one.sum()),
         documents=len(set(items.documents)),
+        expected=float(np.nansum(items.doubt)) / len(doubt),
         area=estimate(lambda w: detection.roc_auc(one, doubt, w)),
         two_area=estimate(lambda w: detection.roc_auc(two[clear], doubt[clear], w[clear])) if several else None,
         average_precision=estimate(partial(detection.average_precision, one, doubt)),

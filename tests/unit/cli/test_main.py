@@ -185,7 +185,7 @@ def test_a_wrong_verb_or_flag_is_exit_code_2(argv: list[str], said: str, capsys)
         (["average", "a", "b"], "pronmetric average: now `pronmetric checkpoint average`\n"),
         (["completion", "bash"], "pronmetric completion: now `pronmetric --print-completion SHELL`\n"),
         (["help", "apt"], "pronmetric apt: now `pronmetric baseline apt`\n"),
-        (["soft-labels"], "pronmetric soft-labels: removed in 0.2.0\n"),
+        (["soft-labels"], "pronmetric soft-labels: removed in 1.0.0\n"),
     ],
 )
 def test_an_old_name_of_a_verb_gives_the_new_one(argv: list[str], said: str, capsys) -> None:

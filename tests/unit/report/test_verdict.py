@@ -55,6 +55,8 @@ def test_what_a_rater_would_mark_is_said_where_the_record_has_it() -> None:
     assert of_people(known, system(3.0)).startswith(
         "A professional rater would mark about 1.5 per 100 pronouns, and 1 in 4 "
     )
+    told = of_people(known, system(3.1, 1.6, 1.1, 0.4))
+    assert "would mark about 1.0 per 100 pronouns" in told  # missing ones are not marked
     assert of_people(known._replace(marks=None), system(3.0)) == of_people(known)
 
 

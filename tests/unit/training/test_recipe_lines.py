@@ -94,7 +94,7 @@ def test_recorded_overrides_have_no_folders_of_this_machine() -> None:
 
 def test_a_setting_that_is_gone_is_a_comment() -> None:
     assert recipe.commands(run(1, "data.soft=soft"), MANIFEST)[1:] == (
-        "# with data.soft=soft: data.soft was removed in 0.2.0",
+        "# with data.soft=soft: data.soft was removed in 1.0.0",
         "pronmetric train experiment=default seed=1 data.dir=PREPARED out=RUN",
     )
 

@@ -268,7 +268,7 @@ def test_a_key_that_is_gone_is_refused_with_the_version(
     given = gone if "=" in gone else f"{gone}=1"
     with contextlib.chdir(tmp_path):
         assert main([verb, *VERBS[verb][1], given]) == 1
-    assert capsys.readouterr().err == f"pronmetric: error: {gone} was removed in 0.2.0\n"
+    assert capsys.readouterr().err == f"pronmetric: error: {gone} was removed in 1.0.0\n"
 
 
 @pytest.mark.parametrize("verb", VERBS)

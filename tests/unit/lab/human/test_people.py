@@ -61,6 +61,7 @@ def test_doubts_stand_beside_marks() -> None:
     assert found.kinds == ("replaced", "marked", "marked", "marked") and found.forms == ("she", "it") * 2
     figures = people_figures.figures(found, seed=1, draws=0)
     assert (figures.pronouns, figures.marked, figures.documents) == (4, 2, 2)
+    assert figures.expected == pytest.approx((0.8 + 0.1 + 0.3 + 0.6) / 4)
     assert figures.area is not None and figures.area.value == 1.0
     assert figures.two_area is not None and figures.two_area.value == 1.0
     assert figures.rater is not None and figures.rater.share == pytest.approx((1 + 0.5 * 0.5) / 1.5)
@@ -74,6 +75,7 @@ def test_a_pronoun_that_the_metric_does_not_find_is_the_least_doubtful() -> None
     (found, _) = people.items([text(1, 1, 0)], [SegmentScore(0.9, (PronounScore("it", 8, 10, 0.9, 0.9),))])
     figures = people_figures.figures(found, seed=1)
     assert figures.area is not None and figures.area.value == 0.0
+    assert figures.expected == pytest.approx(0.1 / 2)  # and no error is expected of it
 
 
 def test_parts_are_all_pronouns_the_sets_and_the_kinds_of_edits() -> None:
