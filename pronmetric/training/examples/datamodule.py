@@ -28,7 +28,8 @@ from pronmetric.training.examples.planning import Passages, Plan, Step, plan_epo
 from pronmetric.training.examples.prepared import Prepared
 from pronmetric.training.examples.swaps import Names, common_words, swap_frequency
 from pronmetric.training.fit import training_device
-from pronmetric.training.settings import Corruption, Train
+from pronmetric.training.objective import Corruption, MixedCorruption, PairCorruption
+from pronmetric.training.settings import Train
 
 LOG = logging.getLogger(__name__)
 AnyStep = TypeVar("AnyStep")
@@ -92,6 +93,7 @@ class TrainingSteps(Dataset[tuple[Labelled, ...]]):
                 assert isinstance(corruption, Corruption)
                 items.append(examples.passage(self.passages[index], rng, self.corrupter, corruption))
             else:
+                assert isinstance(corruption, MixedCorruption | PairCorruption)
                 items += examples.pair(
                     self.pairs[index],
                     rng,
@@ -390,9 +392,10 @@ class PronounData(pl.LightningDataModule):
 
     def _read_fidelity(self) -> Any | None:
         """The pairs in which only the context decides, ties included; None where they are not trained on."""
-        wanted = self.settings.objective.fidelity
-        if not wanted.share or not self.pair_share:
+        objective = self.settings.objective
+        if objective.kind == "passages" or not objective.fidelity.share:
             return None
+        wanted = objective.fidelity
         if self.context == "none":
             LOG.warning("objective.fidelity.share: with context=none nothing decides these pairs, they are left out")
             return None
@@ -481,7 +484,7 @@ class PronounData(pl.LightningDataModule):
             )
         if not len(self._pairs) and self.pair_share > 0:
             raise InputError(
-                "no pairs to train on: set objective.pair_share=0, or prepare with more test sets", file=self.folder
+                "no pairs to train on: add objective=passages, or prepare with more test sets", file=self.folder
             )
 
     def _training_steps(self) -> TrainingSteps:
@@ -556,6 +559,8 @@ class PronounData(pl.LightningDataModule):
         `system_share` of the others are system outputs.
         """
         objective, pieces = self.settings.objective, self._pair_lengths.astype(float)
+        if objective.kind == "passages":
+            return None
         fidelity_share = objective.fidelity.share if self._has_fidelity else 0.0
         natural = np.arange(len(pieces)) < self._natural
         system = natural & _where(self._pairs, lambda kind: kind == "system", "kind")

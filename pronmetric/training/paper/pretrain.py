@@ -28,7 +28,8 @@ from pronmetric.training.encoders.glove import choose_words
 from pronmetric.training.fit import Goal, fit, prepare_process, refuse_other, run_length, training_device
 from pronmetric.training.module import NOT_FINITE_CURE, LanguageTraining, Length
 from pronmetric.training.paper.language_data import LanguageData, WordBatch
-from pronmetric.training.settings import Adam, Pretrain
+from pronmetric.training.paper.pretrain_settings import Pretrain
+from pronmetric.training.settings import Adam
 from pronmetric.version import __version__
 
 RECORD = "pretrain.json"
