@@ -87,6 +87,8 @@ class OnlyPassages(Record):
     """Group objective: only passages, as readers of sources learn from; without pairs, and texts that people judged."""
 
     pair_share: ClassVar = 0.0
+    pair: ClassVar = 0.0
+    preference: ClassVar = 0.0
     people: ClassVar = 0.0
     people_pairs: ClassVar = 0.0
     soft_preference: ClassVar = 0.0
