@@ -26,7 +26,7 @@ from pronmetric.lab.suites.export import cut
 from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 from pronmetric.output.progress import progress
 from pronmetric.training.average import mean_weights
-from pronmetric.training.examples.datamodule import PlannedData
+from pronmetric.training.examples.loader import PlannedData
 from pronmetric.training.examples.planning import Plan, Step
 from pronmetric.training.fit import Goal, fit, prepare_process, refuse_other, run_length, training_device
 from pronmetric.training.module import LanguageTraining, Length

@@ -20,8 +20,9 @@ from pronmetric.errors import InputError
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Pair
 from pronmetric.training.examples.batches import Labelled, Labeller
-from pronmetric.training.examples.datamodule import PronounData, StepSampler
+from pronmetric.training.examples.datamodule import PronounData
 from pronmetric.training.examples.labelled import LabelledExample
+from pronmetric.training.examples.loader import StepSampler
 from pronmetric.training.examples.planning import Step
 from pronmetric.training.examples.prepared import Prepared
 from pronmetric.training.settings import Train
