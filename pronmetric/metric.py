@@ -35,6 +35,7 @@ from pronmetric.eval.resampling import SEED
 from pronmetric.prediction import Comparison, Prediction
 from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.alternatives import PronounAlternatives, score_alternatives
+from pronmetric.scoring.attention import PronounAttention, attention
 from pronmetric.scoring.bulk import Stream, score_rows
 from pronmetric.scoring.comparison import (
     TIE_THRESHOLD,
@@ -44,7 +45,7 @@ from pronmetric.scoring.comparison import (
     score_text_pairs,
     texts_per_row,
 )
-from pronmetric.scoring.inference import Inference, PronounAttention
+from pronmetric.scoring.inference import Inference
 from pronmetric.scoring.missing import count_by_reference
 from pronmetric.scoring.score import SPEAKERS, Counts, PronounScore, SegmentScore, tally_segments
 from pronmetric.signature import Signature
@@ -676,4 +677,4 @@ class PronounMetric:
         This is the attention of the head, over contextual word states. `advance` is called with the number of texts
         finished since the last call.
         """
-        return self.inference.attention(texts, batch_size=batch_size_of(batch_size), advance=advance)
+        return attention(self.inference, texts, batch_size=batch_size_of(batch_size), advance=advance)

@@ -17,8 +17,8 @@ from pronmetric.report import verdict
 from pronmetric.results import write
 from pronmetric.results.scored import pair_of, system_of
 from pronmetric.scoring.alternatives import PronounAlternatives
+from pronmetric.scoring.attention import PronounAttention
 from pronmetric.scoring.comparison import AllPairs, crossed_scores, crossed_texts
-from pronmetric.scoring.inference import PronounAttention
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, tally_segments
 from pronmetric.serve.batches import Batches
 from pronmetric.serve.interface import CompareRequest, ScoreRequest, SuggestRequest
