@@ -24,16 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pronmetric.errors import InputError
-from pronmetric.schema import (
-    SCHEMA_VERSION,
-    JudgedGap,
-    JudgedPronoun,
-    JudgedText,
-    Mismatch,
-    Pair,
-    Passage,
-    Translation,
-)
+from pronmetric.schema import SCHEMA_VERSION, JudgedGap, JudgedPronoun, JudgedText, Mismatch, Pair, Passage, Translation
 from pronmetric.text import strict_json
 
 if TYPE_CHECKING:
