@@ -25,8 +25,8 @@ from pronmetric.nn.inference import for_inference
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.training.callbacks import may_wait
 from pronmetric.training.examples.batches import Labelled
+from pronmetric.training.groups import Adam, Adamw, Logistic, Margin, Sgd
 from pronmetric.training.objective import Objective
-from pronmetric.training.settings import Adam, Adamw, Logistic, Margin, Sgd
 from pronmetric.training.teacher import Teacher, TeacherOutput
 
 SUFFIX = {SCORE: "", ERRORS: "_errors", PREFERENCE: "_preference"}  # of the figures' names

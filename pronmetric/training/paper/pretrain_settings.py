@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from pronmetric.errors import InputError
 from pronmetric.settings import Count, CountOrNone, Fraction, Record, Seed, Settings, Text
-from pronmetric.training.settings import Adam, Trainer
+from pronmetric.training.groups import Adam, Trainer
 
 LETTERS = 50  # bytes of a word that an ELMo reads
 
