@@ -33,9 +33,9 @@ def score_all(task: ScoreFlags) -> None:
     models = [path for path in (model.model, baselines.language_model, baselines.comet) if path and Path(path).exists()]
     targets.check((out.to_json,), read=[file, *models])
     sets = overview.read_sets(file, SUITES)
-    targets.check((out.to_json,), read=[path for one in sets for path in (one.path, one.documents)])
+    targets.check((out.to_json,), read=[path for suite_set in sets for path in (suite_set.path, suite_set.documents)])
     note = out.notes()
-    items = [one.suite.read(one.path, Reading(one.documents, context)) for one in sets]
+    items = [suite_set.suite.read(suite_set.path, Reading(suite_set.documents, context)) for suite_set in sets]
     metrics: dict[str, Metric] = {}
     run = None if model.model is None else ScoringRun(model, out, note, strict=task.strict)
     if run is not None:
@@ -44,12 +44,12 @@ def score_all(task: ScoreFlags) -> None:
     if run is None:
         note.begin()
     judged = []
-    for one, read in zip(sets, items, strict=True):
+    for suite_set, read in zip(sets, items, strict=True):
         code = None if run is None else run.language.code
-        kept = read if code is None else choose_items(read, one.suite.ABOUT, code, one.path, note)
-        if kept:
-            by_metric = {name: overview.judge(one, kept, metric) for name, metric in metrics.items()}
-            judged.append(overview.Judgments(one, len(kept), len(read) - len(kept), by_metric))
+        chosen = read if code is None else choose_items(read, suite_set.suite.ABOUT, code, suite_set.path, note)
+        if chosen:
+            by_metric = {name: overview.judge(suite_set, chosen, metric) for name, metric in metrics.items()}
+            judged.append(overview.Judgments(suite_set, len(chosen), len(read) - len(chosen), by_metric))
     if not judged:
         raise PronmetricError(f"{file}: the model judges no item of these sets; give sets in its language")
     signature = None
