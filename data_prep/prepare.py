@@ -101,30 +101,30 @@ def _hash_inputs(settings: Settings, testsets: Iterable[TestSet]) -> dict[str, d
     translated: list[TestSet] = []
     if settings.data.parallel:
         translated = translations.parallel_sets(settings.data.parallel, target=settings.language.code)
-    own = [testset for testset in testsets if testset not in translated]
+    into_target = [testset for testset in testsets if testset not in translated]
     out_of = [testset for testset in discovery.find(folders) if testset.source == settings.language.code]
-    found: dict[str, dict[str, str]] = {"wmt": {}, "wmt_english": {}}
-    for name, some in (("wmt", own), ("wmt_english", out_of)) if folders else ():
-        found[name] = manifest.hashes(folders, {path for testset in some for path in testset.paths})
+    hashes: dict[str, dict[str, str]] = {"wmt": {}, "wmt_english": {}}
+    for name, some in (("wmt", into_target), ("wmt_english", out_of)) if folders else ():
+        hashes[name] = manifest.hashes(folders, {path for testset in some for path in testset.paths})
     if settings.data.english is not None:
         english = Path(settings.data.english)
-        found["english"] = manifest.hashes(english, documents.files(english))
+        hashes["english"] = manifest.hashes(english, documents.files(english))
     if settings.data.coreference:
         annotated = [Path(folder) for folder in settings.data.coreference]
-        found["coreference"] = manifest.hashes(annotated, {p for each in annotated for p in conll.files(each)})
+        hashes["coreference"] = manifest.hashes(annotated, {p for each in annotated for p in conll.files(each)})
     if settings.data.parallel:
         folders = [Path(folder) for folder in settings.data.parallel]
-        found["parallel"] = manifest.hashes(folders, {path for each in translated for path in each.paths})
+        hashes["parallel"] = manifest.hashes(folders, {path for each in translated for path in each.paths})
     if settings.data.people:
         from data_prep.people import sets  # as in `result.write`
 
         people = sets.find(settings.data.people, target=settings.language.code)
         folders = [Path(each) for each in settings.data.people]
-        found["people"] = manifest.hashes(folders, {path for one in people for path in one.files})
+        hashes["people"] = manifest.hashes(folders, {path for source in people for path in source.files})
     if settings.filter.agreement not in (GRAMMAR, NONE):
         table = Path(settings.filter.agreement)
-        found["agreement"] = manifest.hashes(table, [table])
+        hashes["agreement"] = manifest.hashes(table, [table])
     if settings.filter.ties is not None:
         judged = Path(settings.filter.ties)
-        found["ties"] = manifest.hashes(judged, [judged])
-    return found
+        hashes["ties"] = manifest.hashes(judged, [judged])
+    return hashes

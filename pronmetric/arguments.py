@@ -5,10 +5,11 @@ from __future__ import annotations
 import operator
 import sys
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from math import inf
 from numbers import Real
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from pronmetric.errors import PronmetricError
 from pronmetric.scoring.score import SystemScore
@@ -67,34 +68,56 @@ def tie_of(tie: object) -> float:
     return float(tie)
 
 
+class TextFiles(TypedDict, total=False):
+    """The files beside a translation, and how all are read; each may be left out.
+
+    reference: one or more references, used as context; with several, scores are the means over them.
+    source: the source, which affects scores if the checkpoint has a reader of sources.
+    docids: a file with the document of each line, or "blank": lines that are blank in all files end documents; without
+        it all lines are one document.
+    speakers: who says each line, an empty line where that is not known; the model reads the names.
+    resegment: lines are cut into sentences, and these aligned with those of the reference or source, as by
+        `pronmetric score --resegment`.
+    format: that of the files of texts, such as "csv", "po" or "lines"; None tells it from each file.
+    text_key: the column of a table, the key of JSON objects, or the language of a TMX file, that has the translation.
+    systems: those to read of a table with a column of systems.
+    """
+
+    reference: Files | None
+    source: File | None
+    docids: File | None
+    speakers: File | None
+    resegment: bool
+    format: str | None
+    text_key: str | None
+    systems: Sequence[str] | None
+
+
 def read_files(
-    systems: Sequence[File],
-    *,
-    number: int,
-    reference: Files | None,
-    source: File | None,
-    docids: File | None,
-    speakers: File | None,
-    resegment: bool,
-    reading: Reading,
+    translations: Sequence[File], *, number: int, language: Callable[[], str], **beside: Unpack[TextFiles]
 ) -> Corpus:
     """The corpus of these files, of `number` systems; notes on them are warnings.
 
     Raises:
         PronmetricError: another number of systems, or an unknown format.
+        TypeError: an argument that is none of `TextFiles`.
     """
-    if reading.format not in (None, *FORMATS):
-        raise PronmetricError(f"expected one of the formats {', '.join(FORMATS)}, got {reading.format!r}")
+    if unknown := beside.keys() - TextFiles.__annotations__.keys():
+        known = ", ".join(TextFiles.__annotations__)
+        raise TypeError(f"unexpected argument {min(unknown)!r}; the files of a translation are {known}")
+    format = beside.get("format")
+    if format not in (None, *FORMATS):
+        raise PronmetricError(f"expected one of the formats {', '.join(FORMATS)}, got {format!r}")
+    reference = beside.get("reference")
     references = [reference] if isinstance(reference, File) else reference or ()
+    names = {key: None if (name := beside.get(key)) is None else str(name) for key in ("source", "docids", "speakers")}
     corpus = corpora.read(
-        list(map(str, systems)),
+        list(map(str, translations)),
         warn,
         references=list(map(str, references)),
-        source=None if source is None else str(source),
-        docids=None if docids is None else str(docids),
-        speakers=None if speakers is None else str(speakers),
-        resegment=resegment,
-        reading=reading,
+        **names,
+        resegment=beside.get("resegment", False),
+        reading=Reading(format, beside.get("text_key"), beside.get("systems"), language),
     )
     if len(corpus.systems) != number:
         found = ", ".join(corpus.systems)

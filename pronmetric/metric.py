@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from tqdm import tqdm
 
@@ -15,6 +15,8 @@ from pronmetric.alignment.counts import files as source_files
 from pronmetric.alignment.counts.table import CountTable
 from pronmetric.alignment.parallel import check_references, check_sources, given_pairs, reference_pairs
 from pronmetric.arguments import (
+    File,
+    TextFiles,
     batch_size_of,
     context_of,
     docs_of,
@@ -35,6 +37,7 @@ from pronmetric.eval.resampling import SEED
 from pronmetric.prediction import Comparison, Prediction
 from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.alternatives import PronounAlternatives, score_alternatives
+from pronmetric.scoring.attention import PronounAttention, attention
 from pronmetric.scoring.bulk import Stream, score_rows
 from pronmetric.scoring.comparison import (
     TIE_THRESHOLD,
@@ -44,7 +47,7 @@ from pronmetric.scoring.comparison import (
     score_text_pairs,
     texts_per_row,
 )
-from pronmetric.scoring.inference import Inference, PronounAttention
+from pronmetric.scoring.inference import Inference
 from pronmetric.scoring.missing import count_by_reference
 from pronmetric.scoring.score import SPEAKERS, Counts, PronounScore, SegmentScore, tally_segments
 from pronmetric.signature import Signature
@@ -52,7 +55,6 @@ from pronmetric.text import corpus as corpora
 from pronmetric.text.columns import check_records, values_of
 from pronmetric.text.context import CROSSED, RESPECTIVE, UNREAD_SOURCES, Text, text_of
 from pronmetric.text.corpus import Corpus
-from pronmetric.text.files.door import Reading
 from pronmetric.version import __version__
 
 
@@ -308,34 +310,17 @@ class PronounMetric:
         self,
         translation: str | Path,
         *,
-        reference: str | Path | Sequence[str | Path] | None = None,
-        source: str | Path | None = None,
-        docids: str | Path | None = None,
-        speakers: str | Path | None = None,
-        resegment: bool = False,
-        format: str | None = None,
-        text_key: str | None = None,
-        systems: Sequence[str] | None = None,
         context: str | None = None,
         batch_size: int | None = None,
         progress: bool = False,
+        **beside: Unpack[TextFiles],
     ) -> Prediction:
         """Score a translation in a file; the scores are those of `pronmetric score -t`.
 
         Args:
             translation: the file, plain or gzip: one segment a line, or in a format that is told by its first lines and
                 its suffix: a table, JSON Lines, subtitles, strings of a program, Markdown (see docs/formats.md).
-            reference: one or more references, used as context; with several, scores are the means over them.
-            source: the source, which affects scores if the checkpoint has a reader of sources.
-            docids: a file with the document of each line, or "blank": lines that are blank in all files end documents;
-                without it all lines are one document.
-            speakers: who says each line, an empty line where that is not known; the model reads the names.
-            resegment: lines are cut into sentences, and these aligned with those of the reference or source, as by
-                `pronmetric score --resegment`.
-            format: that of the files of texts, such as "csv", "po" or "lines"; None tells it from each file.
-            text_key: the column of a table, the key of JSON objects, or the language of a TMX file, that has the
-                translation.
-            systems: the system to score of a table with a column of systems.
+            beside: what goes with it: `reference`, `source`, `docids` and further keywords of `TextFiles`.
             context: "common" (that of the reference; the default with one), "respective" (that of the translation
                 itself) or "none"; a checkpoint that was trained without context has none by default.
             batch_size: as for `predict`.
@@ -345,18 +330,9 @@ class PronounMetric:
             InputError: a missing or empty file, or one that is not UTF-8.
             PronmetricError: files of different length, or an argument that is not as described.
         """
-        corpus = read_files(
-            [translation],
-            number=1,
-            reference=reference,
-            source=source,
-            docids=docids,
-            speakers=speakers,
-            resegment=resegment,
-            reading=Reading(format, text_key, systems, lambda: self.language.code),
-        )
-        self._warn_of_unread_file(source)
-        return self._score_corpus(corpus, context, source or translation, batch_size=batch_size, progress=progress)
+        corpus = self._read(translation, **beside)
+        source = beside.get("source") or translation
+        return self._score_corpus(corpus, context, source, batch_size=batch_size, progress=progress)
 
     def corpus_score(
         self,
@@ -475,20 +451,13 @@ class PronounMetric:
         a: str | Path,
         b: str | Path | None = None,
         *,
-        reference: str | Path | Sequence[str | Path] | None = None,
-        source: str | Path | None = None,
-        docids: str | Path | None = None,
-        speakers: str | Path | None = None,
-        resegment: bool = False,
-        format: str | None = None,
-        text_key: str | None = None,
-        systems: Sequence[str] | None = None,
         context: str | None = None,
         by: str | None = None,
         tie: float | Literal["auto"] = TIE_THRESHOLD,
         batch_size: int | None = None,
         seed: int = SEED,
         progress: bool = False,
+        **beside: Unpack[TextFiles],
     ) -> Comparison:
         """Compare two translations in files, as `pronmetric compare -t` does.
 
@@ -499,18 +468,8 @@ class PronounMetric:
             InputError: a missing or empty file, or one that is not UTF-8.
             PronmetricError: files of different length, or an argument that is not as described.
         """
-        corpus = read_files(
-            [a] if b is None else [a, b],
-            number=2,
-            reference=reference,
-            source=source,
-            docids=docids,
-            speakers=speakers,
-            resegment=resegment,
-            reading=Reading(format, text_key, systems, lambda: self.language.code),
-        )
-        self._warn_of_unread_file(source)
-        kind, seed = self._check_corpus(corpus, context, CROSSED, source or a), seed_of(seed)
+        corpus = self._read(*([a] if b is None else [a, b]), number=2, **beside)
+        kind, seed = self._check_corpus(corpus, context, CROSSED, beside.get("source") or a), seed_of(seed)
         compared, counts = self._comparison(by, tie, sourced=corpus.has_source), Counts()
         decisions, rows = [], []
         with self._streaming(corpus.segments * texts_per_row(corpus, kind), counts, batch_size, progress) as stream:
@@ -540,10 +499,13 @@ class PronounMetric:
         """What a user should know of texts whose sources do not affect scores; None if they do or are ignored."""
         return UNREAD_SOURCES if not self.description.no_source and any(text.unread for text in texts) else None
 
-    def _warn_of_unread_file(self, source: object) -> None:
-        """Warn of a file of sources that is not read; None: there is none."""
+    def _read(self, *translations: File, number: int = 1, **beside: Unpack[TextFiles]) -> Corpus:
+        """The corpus of these files, of `number` systems; a warning of a source that is not read."""
+        corpus = read_files(translations, number=number, language=lambda: self.language.code, **beside)
+        source = beside.get("source")
         if source is not None and not (self.description.no_source or self.reads_source or self.source is not None):
             warn(f"`source={source}`: {UNREAD_SOURCES}")
+        return corpus
 
     def _check_gpus(self, gpus: object) -> None:
         """Refuse another number of GPUs than the metric runs on."""
@@ -676,4 +638,4 @@ class PronounMetric:
         This is the attention of the head, over contextual word states. `advance` is called with the number of texts
         finished since the last call.
         """
-        return self.inference.attention(texts, batch_size=batch_size_of(batch_size), advance=advance)
+        return attention(self.inference, texts, batch_size=batch_size_of(batch_size), advance=advance)

@@ -77,10 +77,9 @@ TORCHLESS = (
     "lab.baselines lab.board lab.human lab.study lab.suites output pronouns report results serve.connections "
     "serve.requests settings text"
 ).split()
-# All of this room but the file that runs the model.
-TORCHLESS += sorted(
-    {f"scoring.{p.stem}" for p in (ROOT / "pronmetric/scoring").glob("[!_]*.py")} - {"scoring.inference"}
-)
+# All of this room but the files that run the model.
+MODEL = {f"scoring.{name}" for name in ("attention", "inference", "replicas", "source_reader")}
+TORCHLESS += sorted({f"scoring.{p.stem}" for p in (ROOT / "pronmetric/scoring").glob("[!_]*.py")} - MODEL)
 
 
 def contract(name: str) -> dict[str, list[str]]:

@@ -27,7 +27,7 @@ from pronmetric.eval.accuracy import accuracy_by, decide
 from pronmetric.eval.decision import TIE, A, B
 from pronmetric.eval.decision import decide as said_by
 from pronmetric.eval.detection import DRAWS, detect, detect_by
-from pronmetric.lab.human import mqm, pair_accuracy, votes
+from pronmetric.lab.human import mqm, mqm_pairs, pair_accuracy, votes
 from pronmetric.lab.human import pair_baselines as simple
 from pronmetric.lab.human.judged_pairs import JudgedPair
 from pronmetric.lab.human.mqm import Judgement
@@ -84,7 +84,7 @@ def measure(
         ANY: {},
         UNTOUCHED: {"other_words": 2, "all_pairs": True},
     }
-    sets = {name: list(mqm.pairs(judgements, context, **width)) for name, width in widths.items()}
+    sets = {name: list(mqm_pairs.pairs(judgements, context, **width)) for name, width in widths.items()}
     return {
         "tie_threshold": threshold,
         "judgements": len(judgements),
@@ -142,7 +142,8 @@ def held(
         },
         "agreement": {
             name: tie_json(
-                votes.measure_metric_agreement(pairs, said, votes.collect_given(pairs), seed=seed)[mqm.JUDGE], "gwet"
+                votes.measure_metric_agreement(pairs, said, votes.collect_given(pairs), seed=seed)[mqm_pairs.JUDGE],
+                "gwet",
             )
             for name, said in answers.items()
         },
@@ -172,7 +173,7 @@ def detection(
     draws: int = DRAWS,
 ) -> dict[str, Any]:
     """Detection of pronouns in errors by low scores; baseline: how often a form is wrong in other documents."""
-    tokens = list(mqm.label_pronouns(judgements, context))
+    tokens = list(mqm_pairs.label_pronouns(judgements, context))
     wrong = [token["label"] == "wrong" for token in tokens]
     forms = [str(token["pronoun"]) for token in tokens]
     docs = [str(token["doc"]) for token in tokens]

@@ -14,7 +14,7 @@ from pronmetric.data.collate import Collator, Encoded, Example, cut_batches
 from pronmetric.data.pieces import Characters
 from pronmetric.metric import PronounMetric
 from pronmetric.nn.encoders.elmo.encoder import Elmo, Shape
-from pronmetric.scoring.inference import BATCH_SIZE
+from pronmetric.scoring.replicas import BATCH_SIZE
 
 XLM_R_LARGE: Mapping[str, Any] = {
     "vocab_size": 250_002,

@@ -164,7 +164,7 @@ def _metric(contender: Contender, model: str | None) -> _Metric:
 def _comet(contender: Contender, outputs: corpora.Outputs) -> _Comet:
     from benchmarks.cost.peer_models import XLM_R_LARGE, CometSized
     from pronmetric.checkpoint import files, locate
-    from pronmetric.scoring.inference import PRECISIONS
+    from pronmetric.scoring.replicas import PRECISIONS
 
     comet = CometSized(files.load(locate.locate("small").folder, trainable=False).collator).eval()
     comet.encoder.to(PRECISIONS[contender.precision])

@@ -80,7 +80,7 @@ def score(paths: list[str], folder: Path, model: str | None, precision: str) -> 
 def forward(metric: PronounMetric, rows: list[Encoded]) -> float:
     """CPU seconds of the model alone, on rows that are ready."""
     from pronmetric.data.collate import cut_batches
-    from pronmetric.scoring.inference import BATCH_PIECES, BATCH_SIZE
+    from pronmetric.scoring.replicas import BATCH_PIECES, BATCH_SIZE
 
     batches = list(cut_batches(rows, pieces=BATCH_SIZE["cpu"] * BATCH_PIECES))
     start = time.process_time()

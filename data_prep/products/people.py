@@ -25,23 +25,26 @@ def write(work: Work) -> Product:
     """
     done, new, settings = Product(), Unique(), work.settings
     assert settings.data.people is not None
-    found = sets.find(settings.data.people, target=settings.language.code)
-    texts = {one: list(_read(work, one)) for one in work.reporter.progress(found, "people", len(found), "sets")}
-    splits = {
-        one: sets.split_of(every, settings.people.test, settings.people.development, settings.seed)
-        for one, every in texts.items()
+    judged_sets = sets.find(settings.data.people, target=settings.language.code)
+    texts = {
+        judged_set: list(_read(work, judged_set))
+        for judged_set in work.reporter.progress(judged_sets, "people", len(judged_sets), "sets")
     }
-    for one in found:
-        if set(splits[one].values()) == {TRAIN}:
-            name = one.id(settings.language.code)
+    splits = {
+        judged_set: sets.split_of(its_texts, settings.people.test, settings.people.development, settings.seed)
+        for judged_set, its_texts in texts.items()
+    }
+    for judged_set in judged_sets:
+        if set(splits[judged_set].values()) == {TRAIN}:
+            name = judged_set.id(settings.language.code)
             work.reporter.note(
                 f"{name}: all documents are for training, as people.test and people.development have none"
             )
     copies = _copies(texts, splits)
     with work.open_splits(arrow.PEOPLE_SPLITS, arrow.people_features()) as rows:
-        for one, every in texts.items():
-            for text in every:
-                split = splits[one][text.doc]
+        for judged_set, its_texts in texts.items():
+            for text in its_texts:
+                split = splits[judged_set][text.doc]
                 if _keep(work, text, split, copies, done.counts[SPLITS[split]], new):
                     rows[SPLITS[split]].add(text)
     done.rows.update({name: file.rows for name, file in rows.items()})

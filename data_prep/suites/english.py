@@ -277,18 +277,18 @@ def _contrast(
     other: str,
 ) -> str:
     """The sentence with another pronoun, its verb, and the other pronouns of its chain; raises Unclean."""
-    text, words, found = sentence
+    text, words, pronouns = sentence
     floats = not _FLOATING.isdisjoint(rule_word(word) for word in words[occurrence.word + 1 : occurrence.word + 4])
     if _is_joined(words, occurrence.word) or (floats and "they" in (other, occurrence.form)):
         raise Unclean("verb")
     chain = contrastive.chain_of(document.target, number, occurrence.word)
-    own = {p.mention.start for p in chain if p.segment == number and p.mention.end == p.mention.start + 1}
+    in_chain = {p.mention.start for p in chain if p.segment == number and p.mention.end == p.mention.start + 1}
     edits: list[Edit] = []
-    for one in found:
-        if one.form in THIRD_PERSON and (one.word == occurrence.word or one.word in own):
-            form = PRONOUNS[other][CASE[slot(words, one.word)]]
-            edits.append(Edit(one.start, one.end, match_case(text, one.start, one.end, form)))
-            edits += agree(words, one, other)
+    for pronoun in pronouns:
+        if pronoun.form in THIRD_PERSON and (pronoun.word == occurrence.word or pronoun.word in in_chain):
+            form = PRONOUNS[other][CASE[slot(words, pronoun.word)]]
+            edits.append(Edit(pronoun.start, pronoun.end, match_case(text, pronoun.start, pronoun.end, form)))
+            edits += agree(words, pronoun, other)
     return apply(text, edits)[0]
 
 

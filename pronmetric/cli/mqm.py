@@ -16,7 +16,7 @@ from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, pa
 from pronmetric.cli.people import Measurement, PeopleFlags
 from pronmetric.cli.run import ScoringRun
 from pronmetric.errors import PronmetricError
-from pronmetric.lab.human import mqm
+from pronmetric.lab.human import mqm, mqm_pairs
 from pronmetric.lab.human.judged_pairs import to_line
 from pronmetric.lab.human.mqm import Judgement
 from pronmetric.output import targets
@@ -211,7 +211,7 @@ def _write_pairs(
     """Write the pairs; the line to print, and the counts for JSON."""
     tally: Counter[str] = Counter()
     votes: Counter[str] = Counter()
-    for pair in mqm.pairs(
+    for pair in mqm_pairs.pairs(
         judgements,
         context,
         longest=task.longest,
@@ -232,7 +232,7 @@ def _write_pronouns(
 ) -> tuple[str, dict[str, int]]:
     """Write the labelled pronouns; the line to print, and the counts for JSON."""
     tally: Counter[str] = Counter()
-    for record in mqm.label_pronouns(judgements, context, longest=task.longest, tally=tally):
+    for record in mqm_pairs.label_pronouns(judgements, context, longest=task.longest, tally=tally):
         file.write(strict_json.dump(record) + "\n")
     return f"{tally.total()} pronouns ({_counts(tally)}) in {task.pronouns}", {**tally}
 

@@ -8,25 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pronmetric.cli import output, suite_build, suite_score
-from pronmetric.cli.parser import (
-    Command,
-    Flags,
-    Group,
-    argument,
-    flag,
-    switch,
-    whole,
-)
-from pronmetric.cli.suite_score import SetFlags
+from pronmetric.cli.parser import Command, Flags, Group, argument, flag, switch, whole
+from pronmetric.cli.suite_flags import SetFlags
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.suites import catalogue, ctxpro
 from pronmetric.lab.suites import export as suite_export
 from pronmetric.lab.suites import figures as suite_figures
 from pronmetric.lab.suites.catalogue import SUITES
-from pronmetric.lab.suites.contrastive import (
-    Reading,
-)
+from pronmetric.lab.suites.contrastive import Reading
 from pronmetric.output import targets
 from pronmetric.text.strict_json import plain
 

@@ -257,10 +257,10 @@ def run_consistency(task: ConsistencyFlags) -> None:
     lexicon = None if task.lexicon is None else consistency.read_lexicon(task.lexicon)
     words, counts = Words(), Counter[str]()
     documents = list(words.of(task.files.documents(source_language=ENGLISH.code, target_language=task.target_language)))
-    found = consistency.items(documents, task.kind, language=task.target_language, lexicon=lexicon, counts=counts)
-    made = list(found)
-    kept = task.by_people.kept([one.check for one in made], note)
-    items = [one.item for one, keep in zip(made, kept, strict=True) if keep]
+    drawn = consistency.items(documents, task.kind, language=task.target_language, lexicon=lexicon, counts=counts)
+    candidates = list(drawn)
+    is_kept = task.by_people.kept([candidate.check for candidate in candidates], note)
+    items = [candidate.item for candidate, keep in zip(candidates, is_kept, strict=True) if keep]
     if not items:
         raise PronmetricError(f"no item of {task.kind} is left ({reasons(counts)})")
     content = strict_json.dump(items, indent=2)
@@ -313,12 +313,12 @@ def run_discourse(task: DiscourseFlags) -> None:
     note.begin()
     words, counts = Words(), Counter[str]()
     documents = list(words.of(task.files.documents(source_language=ENGLISH.code, target_language=discourse.TARGET)))
-    found = list(discourse.items(documents, context=task.context, counts=counts))
-    if not found:
+    candidates = list(discourse.items(documents, context=task.context, counts=counts))
+    if not candidates:
         raise PronmetricError("no sentence is an item: expected an English source and its Chinese translation")
-    drawn, short = discourse.draw(found, each=task.each, seed=task.seed)
-    kept = task.by_people.kept([one.check for one in drawn], note)
-    items = [one.item for one, keep in zip(drawn, kept, strict=True) if keep]
+    drawn, short = discourse.draw(candidates, each=task.each, seed=task.seed)
+    is_kept = task.by_people.kept([one.check for one in drawn], note)
+    items = [one.item for one, keep in zip(drawn, is_kept, strict=True) if keep]
     if not items:
         raise PronmetricError("people found no right version better: no item is left")
     content = "\n".join(map(strict_json.dump, items))

@@ -206,23 +206,24 @@ def _with_chains(
 
 def _by_gender(task: ContrastiveFlags, counts: Counter[str], words: Words, note: output.Notes) -> list[dict[str, Any]]:
     """The items of text in which nothing but agreement tells the antecedent; an item that comes again counts once."""
-    code, made = task.target_language, list[tuple[str, list[corpus.Document]]]()
+    code, texts = task.target_language, list[tuple[str, list[corpus.Document]]]()
     if task.wmt_dir is None and task.parallel is None:
-        made.append(("", task.files.documents(source_language=ENGLISH.code, target_language=code)))
+        texts.append(("", task.files.documents(source_language=ENGLISH.code, target_language=code)))
     else:
         rows = [
-            (one.id, corpus.read_testset(one)) for one in translations.parallel_sets(task.parallel or (), target=code)
+            (testset.id, corpus.read_testset(testset))
+            for testset in translations.parallel_sets(task.parallel or (), target=code)
         ]
         if task.wmt_dir is not None:
-            found = discovery.discover(task.wmt_dir, pairs=[f"{code}-{ENGLISH.code}"], exclude=())
-            rows += [(one.id, corpus.swapped(corpus.read_testset(one))) for one in found.noted(note)]
+            testsets = discovery.discover(task.wmt_dir, pairs=[f"{code}-{ENGLISH.code}"], exclude=())
+            rows += [(testset.id, corpus.swapped(corpus.read_testset(testset))) for testset in testsets.noted(note)]
         note.begin()
         with output.bar(task.quiet, rows, total=len(rows), label="align", unit="test sets") as shown:
-            made += [(name, corpus.from_text(each, source=ENGLISH.code, target=code)) for name, each in shown]
+            texts += [(name, corpus.from_text(each, source=ENGLISH.code, target=code)) for name, each in shown]
     agreement = grammatical.Agreement.of(code)
-    known = grammatical.genders((document for _, documents in made for document in documents), agreement)
+    known = grammatical.genders((document for _, documents in texts for document in documents), agreement)
     items: dict[tuple[str, str, str], dict[str, Any]] = {}
-    for name, documents in made:
+    for name, documents in texts:
         writing = contrastive.Writing(task.corpus or name, task.context)
         for document in words.of(documents):
             for item in grammatical.items(

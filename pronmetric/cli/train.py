@@ -11,7 +11,9 @@ from pronmetric.cli.hydra import HydraCommand, given_overrides, named_below
 from pronmetric.cli.stages import compose
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
-from pronmetric.training.settings import Pretrain, Table, Train
+from pronmetric.training.groups import Table
+from pronmetric.training.paper.pretrain_settings import Pretrain
+from pronmetric.training.settings import Train
 
 TRAIN = """Train the metric on the output of `pronmetric prepare` (data.dir=DIR;
 data.dir=[DIR,DIR] with experiment=targets, which trains one scorer of several languages).

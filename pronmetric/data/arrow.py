@@ -16,22 +16,15 @@ import hashlib
 import mmap
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pronmetric.errors import InputError
-from pronmetric.schema import (
-    SCHEMA_VERSION,
-    JudgedGap,
-    JudgedPronoun,
-    JudgedText,
-    Mismatch,
-    Pair,
-    Passage,
-    Translation,
-)
+from pronmetric.schema import SCHEMA_VERSION, JudgedGap, JudgedPronoun, JudgedText, Mismatch, Pair, Passage, Translation
 from pronmetric.text import strict_json
 
 if TYPE_CHECKING:
@@ -374,3 +367,19 @@ def read_translations(folder: str | os.PathLike[str], split: str) -> datasets.Da
 def read_people(folder: str | os.PathLike[str], split: str) -> datasets.Dataset:
     """One split of what people marked and corrected, memory-mapped. Raises as `read_pairs` does."""
     return _read(folder, split, PEOPLE_SPLITS)
+
+
+def where(rows: Any, fits: Callable[..., bool], *columns: str) -> np.ndarray:
+    """Which rows have values in some columns that fit (rows,), a part of the rows in memory at a time."""
+    parts = (
+        np.array([fits(*values) for values in zip(*(part[name] for name in columns), strict=True)], dtype=bool)
+        for part in read_columns(rows, *columns)
+    )
+    return np.concatenate([np.zeros(0, dtype=bool), *parts])
+
+
+def concatenate(parts: Sequence[Any]) -> Any:
+    """Memory-mapped splits, one after the other."""
+    from datasets import concatenate_datasets
+
+    return concatenate_datasets(parts)

@@ -291,3 +291,8 @@ def _each(record: Record, change: Callable[[Tensor], Tensor]) -> Record:
         elif is_dataclass(value):
             object.__setattr__(found, field.name, _each(value, change))
     return found
+
+
+def first_rows(rows: Sequence[Encoded]) -> list[Encoded]:
+    """The first row of each example."""
+    return [row for i, row in enumerate(rows) if i == 0 or rows[i - 1].example != row.example]

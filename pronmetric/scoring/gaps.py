@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pronmetric.checkpoint.model_config import Calibration
+from pronmetric.checkpoint.model_config import Calibration, Model
 from pronmetric.eval.calibration import Platt
 from pronmetric.scoring.score import LISTED, Gap, SegmentScore
 from pronmetric.text.words import Word
@@ -50,3 +50,10 @@ class GapReader:
         outputs = np.concatenate([each for _, each in rows])
         likeliest = outputs[:, 1 + self._places].argmax(1).tolist()
         return MissingPronouns(words, self._platt(outputs[:, 0]), [self._forms[k] for k in likeliest])
+
+
+def gap_reader(model: Model, calibration: Calibration | None, *, own: Sequence[str] | None = None) -> GapReader | None:
+    """What reads the model's gap head; None if it has none, or one that is not calibrated; own: as for `GapReader`."""
+    if model.gap_head is None or calibration is None:
+        return None
+    return GapReader(model.gap_head.forms, calibration, own=own)

@@ -61,20 +61,20 @@ def missing_forms(text: JudgedText, language: Language) -> tuple[str | None, ...
 
 def pairs(texts: Sequence[JudgedText]) -> list[Pair]:
     """The pairs among judged texts."""
-    found, number = list[Pair](), 0
+    judged_pairs, number = list[Pair](), 0
     of_source = defaultdict[tuple[str, ...], list[tuple[int, JudgedText]]](list)
-    for one in texts:
-        if one.mended:
-            found.append(Pair(MENDED, number + 1, number))
-        if one.kind == "marks":
-            of_source[one.testset, one.lp, one.doc, one.source].append((number, one))
-        number += 1 + bool(one.mended)
+    for text in texts:
+        if text.mended:
+            judged_pairs.append(Pair(MENDED, number + 1, number))
+        if text.kind == "marks":
+            of_source[text.testset, text.lp, text.doc, text.source].append((number, text))
+        number += 1 + bool(text.mended)
     for group in of_source.values():
         for (first, a), (second, b) in combinations(group, 2):
             difference = _marks(a) - _marks(b)
             if abs(difference) >= _GAP:
-                found.append(Pair(MARKED, *((first, second) if difference < 0 else (second, first))))
-    return found
+                judged_pairs.append(Pair(MARKED, *((first, second) if difference < 0 else (second, first))))
+    return judged_pairs
 
 
 def _marks(text: JudgedText) -> float:

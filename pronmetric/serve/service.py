@@ -17,8 +17,8 @@ from pronmetric.report import verdict
 from pronmetric.results import write
 from pronmetric.results.scored import pair_of, system_of
 from pronmetric.scoring.alternatives import PronounAlternatives
+from pronmetric.scoring.attention import PronounAttention
 from pronmetric.scoring.comparison import AllPairs, crossed_scores, crossed_texts
-from pronmetric.scoring.inference import PronounAttention
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, tally_segments
 from pronmetric.serve.batches import Batches
 from pronmetric.serve.interface import CompareRequest, ScoreRequest, SuggestRequest
@@ -196,21 +196,21 @@ class Service:
 
     def _notes(self, *sides: Sequence[Record]) -> dict[str, list[str]]:
         """What looks wrong: another language, sources not read or that cannot be right, what is no translation."""
-        own = self.metric.language
-        found = [
-            f"{said}; {own.code} is what this server scores: for another language, start it with the model and the "
-            "code of that language, such as `pronmetric serve --model multilingual --lang de`"
+        language = self.metric.language
+        notes = [
+            f"{said}; {language.code} is what this server scores: for another language, start it with the model and "
+            "the code of that language, such as `pronmetric serve --model multilingual --lang de`"
             for records in sides
-            if (said := doubt((one.text.text for one in records), own)) is not None
+            if (said := doubt((record.text.text for record in records), language)) is not None
         ]
-        found += [said for records in sides for said in doubts(pairs_of(_texts(records)), own)]
-        unread = self.metric.unread_sources(one.text for one in chain.from_iterable(sides))
-        found += [] if unread is None else [unread]
-        for one in chain.from_iterable(sides):
-            sources = () if one.text.source is None else (one.text.source.text,)
-            if (why := kind_of(one.text.text, sources)) is not None:
-                found.append(f"record {text_of_id(one.id)} looks like no translation ({why})")
-        return {"notes": list(dict.fromkeys(found))}
+        notes += [said for records in sides for said in doubts(pairs_of(_texts(records)), language)]
+        unread = self.metric.unread_sources(record.text for record in chain.from_iterable(sides))
+        notes += [] if unread is None else [unread]
+        for record in chain.from_iterable(sides):
+            sources = () if record.text.source is None else (record.text.source.text,)
+            if (why := kind_of(record.text.text, sources)) is not None:
+                notes.append(f"record {text_of_id(record.id)} looks like no translation ({why})")
+        return {"notes": list(dict.fromkeys(notes))}
 
     def _signature(self, counts: Counts, *, context: str | None = None, seed: int | None = None) -> Signature:
         """What the scores of an answer depend on; counts: of its records."""

@@ -26,7 +26,7 @@ from pronmetric.training.card import checkpoint as card
 from pronmetric.training.card import recipe
 from pronmetric.training.card.reader import INITIAL
 from pronmetric.training.examples.batches import Labeller
-from pronmetric.training.examples.datamodule import development_pairs
+from pronmetric.training.examples.development import development_pairs
 from pronmetric.training.examples.prepared import Folder
 from pronmetric.training.fit import default_device
 from pronmetric.training.module import SUFFIX, accuracies

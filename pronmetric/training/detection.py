@@ -22,9 +22,10 @@ from pronmetric.training.encoders.start import InitialEncoder
 from pronmetric.training.examples.datamodule import PronounData
 from pronmetric.training.examples.prepared import Folder, check_language
 from pronmetric.training.fit import EXPORT, FitResult, Goal, batches_of_step, training_device
+from pronmetric.training.groups import Trainer
 from pronmetric.training.module import Length, ScorerModule
 from pronmetric.training.paper.encoder_cache import cached_encoder, fill
-from pronmetric.training.settings import Train, Trainer
+from pronmetric.training.settings import Train
 from pronmetric.training.start import (
     DTYPE,
     InitialModel,

@@ -24,8 +24,9 @@ from pytorch_lightning.utilities.exceptions import MisconfigurationException
 from pronmetric.errors import InputError, MissingExtra, PronmetricError, Terminated
 from pronmetric.training.callbacks import LOG_EVERY, AtomicCheckpointIO, ProgressBar, ResumePoint
 from pronmetric.training.card import recipe
+from pronmetric.training.groups import LoggerName, Trainer
 from pronmetric.training.module import NOT_FINITE_CURE, Length
-from pronmetric.training.settings import CHECKPOINT, LoggerName, Trainer
+from pronmetric.training.settings import CHECKPOINT
 
 LAST, BEST, EXPORT = "last", "best", CHECKPOINT  # names of files and of the exported folder
 PRECISION = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}

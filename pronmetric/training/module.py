@@ -25,7 +25,8 @@ from pronmetric.nn.inference import for_inference
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.training.callbacks import may_wait
 from pronmetric.training.examples.batches import Labelled
-from pronmetric.training.settings import Adam, Adamw, Detection, Logistic, Margin, Pairs, Sgd
+from pronmetric.training.groups import Adam, Adamw, Logistic, Margin, Sgd
+from pronmetric.training.objective import Objective
 from pronmetric.training.teacher import Teacher, TeacherOutput
 
 SUFFIX = {SCORE: "", ERRORS: "_errors", PREFERENCE: "_preference"}  # of the figures' names
@@ -68,7 +69,7 @@ class ScorerModule(pl.LightningModule):
         scorer: PronounScorer,
         *,
         loss: Logistic | Margin,
-        objective: Detection | Pairs,
+        objective: Objective,
         optim: Adamw | Sgd,
         length: Length,
         seed: int,

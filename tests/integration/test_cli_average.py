@@ -22,7 +22,7 @@ from pronmetric.training.after.calibrate import Fit
 from pronmetric.training.after.pair_scorer import PairScorer
 from pronmetric.training.average import average
 from pronmetric.training.card import recipe
-from pronmetric.training.examples.datamodule import development_pairs
+from pronmetric.training.examples.development import development_pairs
 
 Checkpoints = Callable[..., Path]
 

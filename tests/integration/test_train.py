@@ -203,7 +203,7 @@ def test_labels_are_learned_too(
     few = sample_pairs[:16]
     folder = make_prepared(train=few, development=few, passages=[pair.better for pair in few[::4]])
     learn = ["optim.lr=3e-3", "head.dropout=0.0", "encoder.dropout=0.0", "trainer.max_epochs=60", "data.pieces=256"]
-    assert train(tmp_path, "objective.pair_share=0", "trainer.validate_every=60", *learn, folder=folder) == 0
+    assert train(tmp_path, "objective=passages", "trainer.validate_every=60", *learn, folder=folder) == 0
     losses = [float(row["train/detection"]) for row in rows(tmp_path) if row["train/detection"]]
     entropy = -(0.3 * math.log(0.3) + 0.7 * math.log(0.7))  # of labels three in ten of which say replaced
     assert statistics.mean(losses[-3:]) < 0.85 * entropy
@@ -309,7 +309,7 @@ def test_attention_learns_from_annotated_documents(
         passages=[text],
         coreference=list(antecedents.passages(annotated)),
     )
-    given = ["objective.antecedent=0.5", "objective.pair_share=0", "trainer.max_epochs=10"]
+    given = ["objective=passages", "objective.antecedent=0.5", "trainer.max_epochs=10"]
     assert train(tmp_path, *given, folder=folder) == 0
     assert config(tmp_path)["training"]["coreference"] == {"documents": 1, "passages": 1, "weight": 0.5}
     assert config(tmp_path)["training"]["mix"].keys() == {"coreference", "tiny"}

@@ -120,3 +120,11 @@ def test_the_page_and_its_interface(metric: PronounMetric) -> None:
 
         assert [notes({**TEXT, **given}) for given in GIVEN] == [[SAID]] * 2
         assert notes(TEXT) == []
+
+
+def test_an_unknown_file_in_python_is_named(metric: PronounMetric, tmp_path: Path) -> None:
+    for call in (metric.score_files, metric.compare_files):
+        with pytest.raises(
+            TypeError, match=r"unexpected argument 'refrence'; the files of a translation are reference, s"
+        ):
+            call(tmp_path / "a", refrence=tmp_path / "r")  # type: ignore[call-arg]

@@ -16,6 +16,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.finder import find
 from pronmetric.scoring import inference as module
+from pronmetric.scoring import replicas
 from pronmetric.scoring.score import Counts
 from pronmetric.text.context import Text, in_context, previous
 from pronmetric.text.words import words
@@ -123,7 +124,7 @@ def test_windows_of_the_stream_change_nothing(
 def test_several_devices_change_nothing(
     tiny_checkpoint: Checkpoints, records: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, metric: PronounMetric
 ) -> None:
-    monkeypatch.setattr(module, "devices", lambda gpus: ["cpu"] * 3)
+    monkeypatch.setattr(replicas, "devices", lambda gpus: ["cpu"] * 3)
     spread = PronounMetric.from_pretrained(tiny_checkpoint(), precision="32")
     close(metric.predict(records).scores, spread.predict(records, batch_size=2).scores)
 
@@ -149,10 +150,10 @@ def test_devices(
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
     if isinstance(found, str):
         with pytest.raises(PronmetricError, match=found):
-            module.devices(gpus)
+            replicas.devices(gpus)
     else:
-        assert module.devices(gpus) == found
-        assert all(torch.device(name).type in module.BATCH_SIZE for name in found)
+        assert replicas.devices(gpus) == found
+        assert all(torch.device(name).type in replicas.BATCH_SIZE for name in found)
 
 
 @pytest.mark.parametrize(
@@ -163,13 +164,13 @@ def test_the_precision_where_none_is_asked_for(
     device: str, bf16: bool, found: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: bf16 and not including_emulation)
-    assert module.default_precision(device) == found
+    assert replicas.default_precision(device) == found
 
 
 def test_the_signature_names_the_precision_of_the_device(
     tiny_checkpoint: Checkpoints, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "default_precision", lambda device: {"cpu": "bf16"}[device])
+    monkeypatch.setattr(replicas, "default_precision", lambda device: {"cpu": "bf16"}[device])
     metric = PronounMetric.from_pretrained(tiny_checkpoint(), gpus=0)
     assert metric.signature()["precision"] == metric.precision == "bf16"
     assert PronounMetric.from_pretrained(tiny_checkpoint(), gpus=0, precision="32").precision == "32"

@@ -172,30 +172,30 @@ def lines(score: Score) -> Iterator[str]:
 
 def result_json(score: Score) -> dict[str, Any]:
     """All figures, in percent."""
-    macro, own = score.macro, score.macro_in_gold
-    found = {label: score.figures(label) for label in score.task.classes}
+    macro, macro_in_gold = score.macro, score.macro_in_gold
+    by_class = {label: score.figures(label) for label in score.task.classes}
     return {
         "pair": score.task.pair,
         "macro_recall": macro.recall,
         "macro_precision": macro.precision,
         "macro_f1": macro.f1,
         "gold_classes": list(score.in_gold),
-        "macro_recall_of_gold_classes": own.recall,
-        "macro_precision_of_gold_classes": own.precision,
-        "macro_f1_of_gold_classes": own.f1,
+        "macro_recall_of_gold_classes": macro_in_gold.recall,
+        "macro_precision_of_gold_classes": macro_in_gold.precision,
+        "macro_f1_of_gold_classes": macro_in_gold.f1,
         "accuracy": score.accuracy,
         "correct": score.correct,
         "total": score.total,
         "classes": {
             label: {
-                "precision": one.precision,
-                "recall": one.recall,
-                "f1": one.f1,
+                "precision": figures.precision,
+                "recall": figures.recall,
+                "f1": figures.f1,
                 "correct": score.count(label, label),
                 "gold": score.gold(label),
                 "predicted": score.predicted(label),
             }
-            for label, one in found.items()
+            for label, figures in by_class.items()
         },
         "confusion": {
             label: {other: score.count(label, other) for other in score.task.classes} for label in score.task.classes

@@ -22,10 +22,10 @@ from pronmetric.lab.clpp.score import Score
 from pronmetric.lab.clpp.slots import balanced_weights, class_loss
 from pronmetric.lab.clpp.windows import Window, windows
 from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
-from pronmetric.training.examples.datamodule import StepSampler
+from pronmetric.training.examples.loader import StepSampler
 from pronmetric.training.fit import FitResult, Goal, fit, prepare_process, refuse_other, run_length
+from pronmetric.training.groups import Trainer
 from pronmetric.training.module import Length, refuse_not_finite
-from pronmetric.training.settings import Trainer
 
 RECALL, ACCURACY = "development/macro_recall", "development/accuracy"
 GOAL = Goal(RECALL, "max")

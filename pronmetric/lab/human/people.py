@@ -228,15 +228,15 @@ def by_translation(items: Items, texts: Sequence[JudgedText]) -> Items:
 
 def parts(items: Items) -> dict[str, Items]:
     """All pronouns, then those of each set; of post-edits also without the pronouns of other kinds of edits."""
-    found = {ALL: items}
+    by_name = {ALL: items}
     for name in sorted(set(items.sets)):
-        own = items.select(np.array([each == name for each in items.sets]))
-        found[name] = own
+        of_set = items.select(np.array([each == name for each in items.sets]))
+        by_name[name] = of_set
         for kind in (WRONG, SURPLUS):
-            kept = np.array([each == kind for each in own.kinds]) & (own.marks > 0)
-            if kept.any():
-                found[f"{name}, {kind}"] = own.select(kept | (own.marks == 0))
-    return found
+            of_kind = np.array([each == kind for each in of_set.kinds]) & (of_set.marks > 0)
+            if of_kind.any():
+                by_name[f"{name}, {kind}"] = of_set.select(of_kind | (of_set.marks == 0))
+    return by_name
 
 
 def forms(items: Items, *, least: int = 5) -> dict[str, Items]:

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from pronmetric.errors import InputError
 from pronmetric.lab.suites.export import Concatenation
 from pronmetric.settings import Count, CountOrNone, Fraction, Record, Seed, Settings, Share, Text
-from pronmetric.training.settings import Adam, Trainer
+from pronmetric.training.groups import Adam, Trainer
 
 CONFIG = "nmt.yaml"  # in the folder of a model
 LINE_END = "\n"

@@ -26,12 +26,12 @@ from pronmetric.lab.suites.export import cut
 from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 from pronmetric.output.progress import progress
 from pronmetric.training.average import mean_weights
-from pronmetric.training.examples.datamodule import PlannedData
+from pronmetric.training.examples.loader import PlannedData
 from pronmetric.training.examples.planning import Plan, Step
 from pronmetric.training.fit import Goal, fit, prepare_process, refuse_other, run_length, training_device
+from pronmetric.training.groups import Adam
 from pronmetric.training.module import LanguageTraining, Length
 from pronmetric.training.paper.language_data import plan_texts
-from pronmetric.training.settings import Adam
 from pronmetric.version import __version__
 
 LOSS, ACCURACY = "development/loss", "development/accuracy"

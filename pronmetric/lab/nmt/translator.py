@@ -246,19 +246,19 @@ class Translator:
         Raises:
             InputError: the frozen encoder cannot read a sentence; see `check_sources`.
         """
-        made: list[list[str]] = [[] for _ in documents]
+        translations: list[list[str]] = [[] for _ in documents]
         reads = self.reader.reads
         for place in range(max(map(len, documents), default=0)):
-            chosen = [number for number, one in enumerate(documents) if place < len(one)]
-            found = []
+            chosen = [number for number, document in enumerate(documents) if place < len(document)]
+            passages = []
             for number in chosen:
                 source = documents[number][max(0, place - reads.source) : place + 1]
-                past = made[number][max(0, place - reads.target) : place]
-                found.append(Passage(tuple(source), (*past, "")))
-            texts = self._translate(found, beam=beam, penalty=penalty, batch_size=batch_size, advance=advance)
+                past = translations[number][max(0, place - reads.target) : place]
+                passages.append(Passage(tuple(source), (*past, "")))
+            texts = self._translate(passages, beam=beam, penalty=penalty, batch_size=batch_size, advance=advance)
             for number, text in zip(chosen, texts, strict=True):
-                made[number].append(text)
-        return made
+                translations[number].append(text)
+        return translations
 
     def _translate(
         self, found: Sequence[Passage], *, beam: int, penalty: float, batch_size: int, advance: Advance | None

@@ -77,35 +77,37 @@ def compare(
         said = " against ".join(", ".join(study.design.answers) for study in studies)
         raise InputError(f"the arms offer different answers ({said}); compare studies of one kind")
     votes = [findings.collect(*arm) for arm in (first, second)]
-    counts = [findings.by_item(study, own) for study, own in zip(studies, votes, strict=True)]
-    shared = [item for item in studies[0].items if all(item in own and own[item].total() > 1 for own in counts)]
+    counts = [findings.by_item(study, votes_of) for study, votes_of in zip(studies, votes, strict=True)]
+    shared = [
+        item for item in studies[0].items if all(item in votes_of and votes_of[item].total() > 1 for votes_of in counts)
+    ]
     if not shared:
         raise InputError(
             "no item has two answers in each arm; give studies of the same data and seed, and more answers"
         )
     for item in shared:
-        one, other = (study.items[item] for study in studies)
-        if (one.context, one.text_a, one.text_b) != (other.context, other.text_a, other.text_b):
+        item_a, item_b = (study.items[item] for study in studies)
+        if (item_a.context, item_a.text_a, item_a.text_b) != (item_b.context, item_b.text_a, item_b.text_b):
             raise InputError(f'the item "{item}" has other texts in the second arm; give studies of the same data')
     docs = {item: studies[0].items[item].doc or item for item in shared}
     offered = findings.categories(studies[0])
-    tables = [np.array([[own[item][name] for name in offered] for item in shared]) for own in counts]
-    winners = [{item: findings.winner(own[item]) or "" for item in shared} for own in counts]
-    disputed = [{item for item in shared if len(own[item]) > 1} for own in counts]
-    made = [
+    tables = [np.array([[votes_of[item][name] for name in offered] for item in shared]) for votes_of in counts]
+    winners = [{item: findings.winner(votes_of[item]) or "" for item in shared} for votes_of in counts]
+    disputed = [{item for item in shared if len(votes_of[item]) > 1} for votes_of in counts]
+    figures = [
         Arm(
             study=study.id,
             annotators=sum(any(item in given for item in shared) for given in vote.first.values()),
             ac1=gwet_ac1(rows),
-            preference=findings.preference(study, {item: own[item] for item in shared}),
+            preference=findings.preference(study, {item: votes_of[item] for item in shared}),
             disagreements=len(items),
         )
-        for study, vote, rows, own, items in zip(studies, votes, tables, counts, disputed, strict=True)
+        for study, vote, rows, votes_of, items in zip(studies, votes, tables, counts, disputed, strict=True)
     ]
     joint = tables[0] + tables[1]
     return Arms(
         items=len(shared),
-        arms=dict(zip(_names(*studies), made, strict=True)),
+        arms=dict(zip(_names(*studies), figures, strict=True)),
         joint=gwet_ac1(joint),
         by_document=clustered_interval(joint, [*docs.values()], seed=seed, draws=draws),
         common=tuple(item for item in shared if item in disputed[0] and item in disputed[1]),

@@ -100,9 +100,9 @@ def _reach(row: Mapping[str, str], path: str, line: int) -> int:
 def _pronouns(reference: str, other: str, path: str, line: int) -> tuple[str, str]:
     """The first pronoun that the versions have differently, in both of them."""
     words = [ENGLISH.words(text) for text in (reference, other)]
-    found = [ENGLISH.find(text, own) for text, own in zip((reference, other), words, strict=True)]
-    pairs = in_same_rest(words[0], found[0], words[1], found[1])
-    changed = [(one.form, pairs[one.word].form) for one in found[0] if pairs and one.word in pairs]
+    pronouns = [ENGLISH.find(text, its_words) for text, its_words in zip((reference, other), words, strict=True)]
+    pairs = in_same_rest(words[0], pronouns[0], words[1], pronouns[1])
+    changed = [(pronoun.form, pairs[pronoun.word].form) for pronoun in pronouns[0] if pairs and pronoun.word in pairs]
     first = next((forms for forms in changed if forms[0] != forms[1]), None)
     if first is None:
         raise InputError(

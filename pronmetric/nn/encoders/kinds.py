@@ -8,7 +8,7 @@ initialises the encoder of a run; conf/encoder has the values of the settings.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from pronmetric.nn.encoders.elmo.options import Elmo
 from pronmetric.nn.encoders.glove.options import Glove
@@ -16,7 +16,6 @@ from pronmetric.nn.encoders.huggingface.options import HuggingFace
 
 Kind = Literal["huggingface", "glove", "elmo"]
 EncoderOptions = HuggingFace | Glove | Elmo
-KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def module(kind: Kind) -> Any:

@@ -21,22 +21,22 @@ def read(path: Path) -> FileTexts:
         InputError: text before the first cue, broken times, or a last cue that is cut off.
     """
     lines = read_lines(path)
-    found = {
+    times = {
         row: span for row, line in enumerate(lines) if (span := cues.times(line, _EXAMPLE, file=path, number=row + 1))
     }
-    heads = {row: row - 1 if row and lines[row - 1].strip().isdecimal() else row for row in found}
+    heads = {row: row - 1 if row and lines[row - 1].strip().isdecimal() else row for row in times}
     before = lines[: next(iter(heads.values()), len(lines))]
     if (stray := next((row for row, line in enumerate(before) if line.strip()), None)) is not None:
         message = f'expected a cue, its number and "{_EXAMPLE}", found "{lines[stray].strip()[:60]}"'
         raise InputError(message, file=path, line=stray + 1)
     spans = pairwise([*heads.values(), len(lines)])
-    made = []
-    for order, (row, (head, end)) in enumerate(zip(found, spans, strict=True), start=1):
+    read_cues = []
+    for order, (row, (head, end)) in enumerate(zip(times, spans, strict=True), start=1):
         name = lines[head].strip() if head < row else str(order)
-        made.append(cues.Cue(name, *found[row], row + 2, tuple(lines[row + 1 : end])))
-    if made:
-        _check_end(path, lines, made[-1].name)
-    return cues.texts(made, FORMAT)
+        read_cues.append(cues.Cue(name, *times[row], row + 2, tuple(lines[row + 1 : end])))
+    if read_cues:
+        _check_end(path, lines, read_cues[-1].name)
+    return cues.texts(read_cues, FORMAT)
 
 
 def _check_end(path: Path, lines: list[str], last: str) -> None:

@@ -34,14 +34,14 @@ def read(path: Path) -> FileTexts:
         raise InputError('expected "WEBVTT" in the first line; is this an .srt file?', file=path, line=1)
     rows = range(len(lines))
     blocks = [list(block) for filled, block in groupby(rows, key=lambda row: bool(lines[row])) if filled]
-    made: list[cues.Cue] = []
+    read_cues: list[cues.Cue] = []
     _check(path, lines, blocks[0])
     for block in blocks[1:]:
         if not _NO_CUE.fullmatch(lines[block[0]]):
-            made.append(_cue(path, lines, block, str(len(made) + 1)))
-    repeated = _drop_repeats(made) if any(map(_TIME_OF_WORD.search, lines)) else 0
-    found = cues.texts(made, FORMAT)
-    return replace(found, left_out={**found.left_out, "repeated lines": repeated}) if repeated else found
+            read_cues.append(_cue(path, lines, block, str(len(read_cues) + 1)))
+    repeated = _drop_repeats(read_cues) if any(map(_TIME_OF_WORD.search, lines)) else 0
+    texts = cues.texts(read_cues, FORMAT)
+    return replace(texts, left_out={**texts.left_out, "repeated lines": repeated}) if repeated else texts
 
 
 def _drop_repeats(made: list[cues.Cue]) -> int:

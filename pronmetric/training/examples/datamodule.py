@@ -4,268 +4,39 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytorch_lightning as pl
-from torch.utils.data import DataLoader, Dataset, Sampler
+from torch.utils.data import DataLoader
 
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator, Example
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.pronouns.languages import Language
 from pronmetric.schema import FIDELITY, TIE
 from pronmetric.text.context import join
 from pronmetric.training.examples import labelled as examples
 from pronmetric.training.examples import people_text
 from pronmetric.training.examples.batches import Labelled, Labeller
-from pronmetric.training.examples.labelled import LabelledExample
-from pronmetric.training.examples.planning import Passages, Plan, Step, plan_epoch
+from pronmetric.training.examples.development import DevelopmentPairs, development_pairs, pair_lengths
+from pronmetric.training.examples.loader import training_loader
+from pronmetric.training.examples.planning import Passages, Plan, plan_epoch
 from pronmetric.training.examples.prepared import Prepared
+from pronmetric.training.examples.steps import TrainingSteps
 from pronmetric.training.examples.swaps import Names, common_words, swap_frequency
 from pronmetric.training.fit import training_device
-from pronmetric.training.settings import Corruption, Train
+from pronmetric.training.objective import Corruption
+from pronmetric.training.settings import Train
 
 LOG = logging.getLogger(__name__)
-AnyStep = TypeVar("AnyStep")
 COREFERENCE = "coreference"  # the source of passages with annotated antecedents
 COUNTED = 10_000  # passages whose pronouns are counted by slot
 PART = 500  # steps that are planned together
-RELEASED_AFTER = 16  # steps, whose pages of the prepared folder are then given back
 READ = 50_000  # passages whose words are counted, to tell names from words
-
-
-class TrainingSteps(Dataset[tuple[Labelled, ...]]):
-    """A dataset of batches by step; corruption is drawn again in each epoch.
-
-    On a CPU a batch is divided into micro-batches of at most `data.micro_batch` pieces, which bounds the memory of a
-    step; else it is one micro-batch.
-
-    people: rows of texts that people judged, numbered after the passages. mended: those with a corrected text, numbered
-    after the pairs.
-    """
-
-    people: Any = ()
-    mended: Any = ()
-
-    def __init__(
-        self,
-        passages: Any,
-        pairs: Any,
-        labeller: Labeller,
-        corrupter: examples.Corrupter,
-        *,
-        settings: Train,
-    ) -> None:
-        self.passages, self.pairs, self.labeller, self.corrupter = passages, pairs, labeller, corrupter
-        self.settings = settings
-        self.micro_batch = settings.data.micro_batch if settings.trainer.accelerator == "cpu" else None
-        self._read = 0
-
-    def __getitem__(self, step: Step) -> tuple[Labelled, ...]:
-        """The micro-batches of one planned step."""
-        return self.batches(self.items(step), pairs=step.kind == "pairs", name="train")
-
-    def batches(self, items: Sequence[LabelledExample], *, pairs: bool, name: str) -> tuple[Labelled, ...]:
-        """The micro-batches of some examples."""
-        self._read += 1
-        if self._read % RELEASED_AFTER == 0:
-            arrow.release(self.passages, self.pairs)
-        if self.micro_batch is None:
-            return (self.labeller.batch(items, pairs=pairs, name=name),)
-        return self.labeller.micro_batches(items, pairs=pairs, name=name, pieces=self.micro_batch)
-
-    def items(self, step: Step) -> list[LabelledExample]:
-        """The examples of one planned step."""
-        corruption, table = self.settings.objective.corruption, self.corrupter.table
-        items: list[LabelledExample] = []
-        for index, turn in zip(step.rows, step.turns, strict=True):
-            rng = np.random.default_rng([self.settings.seed, turn, index, len(step.kind)])
-            rows = self.passages if step.kind == "passages" else self.pairs
-            if index >= len(rows):
-                items += self._judged(step.kind, index - len(rows), rng)
-            elif step.kind == "passages":
-                assert isinstance(corruption, Corruption)
-                items.append(examples.passage(self.passages[index], rng, self.corrupter, corruption))
-            else:
-                items += examples.pair(
-                    self.pairs[index],
-                    rng,
-                    context=self.settings.context.name,
-                    plain=corruption.plain,
-                    fresh=corruption.fresh,
-                    table=table,
-                    tie=corruption.tie,
-                    language=self.labeller.language,
-                )
-        return items
-
-    def _judged(self, kind: str, index: int, rng: np.random.Generator) -> Sequence[LabelledExample]:
-        """A text that people judged, or for `kind` "pairs" the corrected text and the text."""
-        language, context = self.labeller.language, self.settings.context.name
-        plain = self.settings.objective.corruption.plain
-        if kind == "passages":
-            return [people_text.target_text(self.people[index], rng, language, context=context, plain=plain)]
-        return people_text.mended_pair(self.mended[index], rng, language, context=context, plain=plain)
-
-
-class StepSampler(Sampler[AnyStep]):
-    """The steps from `first` on for this `rank` of `world` processes; the length counts all its steps."""
-
-    def __init__(self, steps: Sequence[AnyStep], *, first: int, rank: int, world: int) -> None:
-        self.steps = steps[rank : len(steps) - len(steps) % world : world]
-        self.first = first
-
-    def __iter__(self) -> Iterator[AnyStep]:
-        """The remaining steps."""
-        return iter(self.steps[self.first :])
-
-    def __len__(self) -> int:
-        """The number of steps of this rank, including finished ones."""
-        return len(self.steps)
-
-
-class PlannedData(pl.LightningDataModule):
-    """Batches by planned steps; for Lightning the whole run is one epoch.
-
-    Args:
-        train: gives the batch of a step.
-        steps: of the whole run.
-        development: likewise.
-        development_steps: of one validation.
-        workers: processes that make batches; 0 makes them in the training process.
-        pin: make them in memory that a GPU reads by itself.
-        accumulated: batches of an optimizer step on each device.
-    """
-
-    def __init__(
-        self,
-        train: Dataset[Any],
-        steps: Plan,
-        development: Dataset[Any],
-        development_steps: Plan,
-        *,
-        workers: int,
-        pin: bool,
-        accumulated: int,
-    ) -> None:
-        super().__init__()
-        self.train, self.steps = train, steps
-        self.development, self.development_steps = development, development_steps
-        self.workers, self.pin, self.accumulated = workers, pin, accumulated
-        self.first = 0  # number of steps that are done
-
-    def train_dataloader(self) -> DataLoader[Any]:
-        """The remaining steps, each a tuple of `accumulated` batches."""
-        trainer = self.trainer
-        assert trainer is not None
-        return step_loader(
-            self.train,
-            self.steps[: trainer.max_steps * trainer.world_size * self.accumulated],
-            trainer=trainer,
-            first=self.first,
-            accumulated=self.accumulated,
-            workers=self.workers,
-            pin=self.pin,
-        )
-
-    def val_dataloader(self) -> DataLoader[Any]:
-        """The batches of a validation."""
-        sampler = StepSampler(self.development_steps, first=0, rank=0, world=1)
-        return DataLoader(self.development, sampler=sampler, batch_size=None)
-
-
-def step_loader(
-    batches: Dataset[Any],
-    steps: Sequence[Any],
-    *,
-    trainer: pl.Trainer,
-    first: int,
-    accumulated: int,
-    workers: int,
-    pin: bool,
-) -> DataLoader[Any]:
-    """The optimizer steps of this process from `first` on, each a tuple of `accumulated` batches.
-
-    With `world_size` processes, one optimizer step takes the next world_size x accumulated of `steps` in order, whoever
-    computes them. pin: make them in memory that a GPU reads by itself, while the host goes on.
-    """
-    sampler = StepSampler(steps, first=first * accumulated, rank=trainer.global_rank, world=trainer.world_size)
-    return DataLoader(
-        batches,
-        batch_size=accumulated,
-        sampler=sampler,
-        drop_last=True,
-        collate_fn=tuple,
-        num_workers=workers,
-        pin_memory=pin,
-    )
-
-
-def training_loader(
-    batches: Dataset[Any], steps: Sequence[Step], *, trainer: pl.Trainer, first: int, settings: Train
-) -> DataLoader[Any]:
-    """The optimizer steps of this process from `first` on (`step_loader`), with a warning of batches left out."""
-    world, accumulated = trainer.world_size, settings.trainer.accumulate
-    left = len(steps) % (world * accumulated)
-    if left and trainer.global_rank == 0 and trainer.max_steps == len(steps) // (world * accumulated):
-        LOG.warning(
-            "left out: %d of %d batches, so that %s as many each",
-            left,
-            len(steps),
-            f"{world} processes take" if accumulated == 1 else "all steps take",
-        )
-    return step_loader(
-        batches,
-        steps[: trainer.max_steps * world * accumulated],
-        trainer=trainer,
-        first=first,
-        accumulated=accumulated,
-        workers=settings.trainer.workers,
-        pin=training_device(settings.trainer).type == "cuda",
-    )
-
-
-class DevelopmentPairs(Dataset[Labelled]):
-    """Fixed batches of development pairs, by name of a set in a context."""
-
-    def __init__(self, rows: Any, labeller: Labeller, *, name: str, context: str, pieces: int) -> None:
-        self.rows, self.labeller, self.name, self.context = rows, labeller, name, context
-        lengths = _pair_lengths(rows, context, labeller.language)
-        steps = plan_epoch(
-            passages=[],
-            pairs=lengths,
-            pair_share=1.0,
-            pieces=pieces,
-            max_pieces=labeller.collator.max_pieces,
-            seed=0,
-            epoch=0,
-        )
-        self.steps = [step.rows for step in steps]
-
-    def __len__(self) -> int:
-        """The number of batches."""
-        return len(self.steps)
-
-    def __getitem__(self, index: int) -> Labelled:
-        """One batch; the texts are unchanged."""
-        rng = np.random.default_rng(0)
-        items: list[LabelledExample] = []
-        for row in self.steps[index]:
-            items += examples.pair(
-                self.rows[row],
-                rng,
-                context=self.context,
-                plain=0.0,
-                fresh=0.0,
-                table=None,
-                language=self.labeller.language,
-            )
-        return self.labeller.batch(items, pairs=True, name=self.name)
 
 
 class PronounData(pl.LightningDataModule):
@@ -335,9 +106,9 @@ class PronounData(pl.LightningDataModule):
             return
         pairs, fidelity = self._read_pairs(), self._read_fidelity()
         self._natural, self._has_fidelity = len(pairs), fidelity is not None
-        self._pairs = pairs if fidelity is None else concatenate([pairs, fidelity])
+        self._pairs = pairs if fidelity is None else arrow.concatenate([pairs, fidelity])
         self._passages, self._known = self._read_passages()
-        self._pair_lengths = _pair_lengths(self._pairs, self.context, self.labeller.language)
+        self._pair_lengths = pair_lengths(self._pairs, self.context, self.labeller.language)
         self._refuse_nothing_to_train_on()
         self._check_sources(set(self._known.sources))
         self._development = self._development_sets()
@@ -383,16 +154,17 @@ class PronounData(pl.LightningDataModule):
         chosen = np.ones(len(pairs), dtype=bool)
         if data.kinds is not None:
             kinds = frozenset(data.kinds)
-            chosen &= _where(pairs, lambda kind: kind in kinds, "kind")
+            chosen &= arrow.where(pairs, lambda kind: kind in kinds, "kind")
         if data.testsets is not None:
             chosen &= self._of_testsets(pairs, data.testsets)
         return pairs if chosen.all() else pairs.select(np.flatnonzero(chosen))
 
     def _read_fidelity(self) -> Any | None:
         """The pairs in which only the context decides, ties included; None where they are not trained on."""
-        wanted = self.settings.objective.fidelity
-        if not wanted.share or not self.pair_share:
+        objective = self.settings.objective
+        if objective.kind == "passages" or not objective.fidelity.share:
             return None
+        wanted = objective.fidelity
         if self.context == "none":
             LOG.warning("objective.fidelity.share: with context=none nothing decides these pairs, they are left out")
             return None
@@ -411,7 +183,7 @@ class PronounData(pl.LightningDataModule):
             return None
         rows = arrow.read_pairs(self.folder, train)
         kinds = [kind for kind, share in ((FIDELITY, 1 - wanted.ties), (TIE, wanted.ties)) if share]
-        return rows.select(np.flatnonzero(_where(rows, lambda kind: kind in kinds, "kind")))
+        return rows.select(np.flatnonzero(arrow.where(rows, lambda kind: kind in kinds, "kind")))
 
     def _of_testsets(self, pairs: Any, wanted: Sequence[str]) -> np.ndarray:
         """Which pairs are of these test sets, each NAME or NAME.LP; one without a pair is refused."""
@@ -425,7 +197,7 @@ class PronounData(pl.LightningDataModule):
                     f"data.testsets: no pair to train on is of {name}, expected some of {', '.join(both)}",
                     file=self.folder,
                 )
-        return _where(pairs, lambda name, lp: name in wanted or f"{name}.{lp}" in wanted, *columns)
+        return arrow.where(pairs, lambda name, lp: name in wanted or f"{name}.{lp}" in wanted, *columns)
 
     def _read_passages(self) -> tuple[Any, Passages]:
         """The passages with a pronoun; with `objective.antecedent` also those with annotated antecedents."""
@@ -435,7 +207,7 @@ class PronounData(pl.LightningDataModule):
             if "coreference_train" in arrow.read_manifest(self.folder)["splits"]:
                 more = arrow.read_passages(self.folder, "coreference_train")
                 self.annotated = {"documents": len(set(more["doc"])), "passages": len(more)}
-                passages = concatenate([passages, more])
+                passages = arrow.concatenate([passages, more])
             elif COREFERENCE in self.required_sources:
                 raise InputError(
                     "no passages with annotated antecedents: prepare with data.coreference, or set "
@@ -481,7 +253,7 @@ class PronounData(pl.LightningDataModule):
             )
         if not len(self._pairs) and self.pair_share > 0:
             raise InputError(
-                "no pairs to train on: set objective.pair_share=0, or prepare with more test sets", file=self.folder
+                "no pairs to train on: add objective=passages, or prepare with more test sets", file=self.folder
             )
 
     def _training_steps(self) -> TrainingSteps:
@@ -556,10 +328,12 @@ class PronounData(pl.LightningDataModule):
         `system_share` of the others are system outputs.
         """
         objective, pieces = self.settings.objective, self._pair_lengths.astype(float)
+        if objective.kind == "passages":
+            return None
         fidelity_share = objective.fidelity.share if self._has_fidelity else 0.0
         natural = np.arange(len(pieces)) < self._natural
-        system = natural & _where(self._pairs, lambda kind: kind == "system", "kind")
-        tie = ~natural & _where(self._pairs, lambda kind: kind == TIE, "kind")
+        system = natural & arrow.where(self._pairs, lambda kind: kind == "system", "kind")
+        tie = ~natural & arrow.where(self._pairs, lambda kind: kind == TIE, "kind")
         share, ties = objective.system_share, objective.fidelity.ties
         kinds = [(natural, 1.0)] if share is None else [(system, share), (natural & ~system, 1 - share)]
         groups = [
@@ -623,52 +397,7 @@ class PronounData(pl.LightningDataModule):
         return [each for each in sets if len(each[1])]
 
 
-def development_pairs(folder: Path, split: str, kind: str | None = None, *, most: int) -> Any:
-    """The pairs of a kind in a development split that have a pronoun mismatch.
-
-    most: of more pairs so many are drawn, by seed 0; 0: all.
-    """
-    rows = arrow.read_pairs(folder, split, kinds=("pronoun",))
-    if kind is not None:
-        rows = rows.select(np.flatnonzero(_where(rows, lambda each: each == kind, "kind")))
-    if most and len(rows) > most:
-        chosen = np.random.default_rng(0).choice(len(rows), most, replace=False)
-        rows = rows.select(np.sort(chosen))
-    return rows
-
-
-def _pair_lengths(rows: Any, context: str, language: Language) -> np.ndarray:
-    """Estimated pieces of each pair, both texts together (pairs,)."""
-    letters_per_piece = language.writing.letters_per_piece
-    lengths = np.zeros(len(rows), dtype=np.int32)
-    at = 0
-    for part in arrow.read_columns(rows, "better", "worse", "context"):
-        for better, worse, before in zip(part["better"], part["worse"], part["context"], strict=True):
-            letters = len(better) + len(worse)
-            if context != "none":
-                letters += 2 * sum(map(len, before))
-            lengths[at] = int(letters / letters_per_piece) + 6
-            at += 1
-    return lengths
-
-
 def _shares(kinds: Sequence[tuple[np.ndarray, float]], total: float) -> list[tuple[np.ndarray, float]]:
     """The kinds of which there are any rows, with their shares scaled to sum to `total`."""
     there = [(mask, share) for mask, share in kinds if mask.any()]
     return [(mask, total * share / sum(share for _, share in there)) for mask, share in there]
-
-
-def concatenate(parts: Sequence[Any]) -> Any:
-    """Memory-mapped splits, one after the other."""
-    from datasets import concatenate_datasets
-
-    return concatenate_datasets(parts)
-
-
-def _where(rows: Any, fits: Callable[..., bool], *columns: str) -> np.ndarray:
-    """Which rows have values in some columns that fit (rows,), a part of the rows in memory at a time."""
-    parts = (
-        np.array([fits(*values) for values in zip(*(part[name] for name in columns), strict=True)], dtype=bool)
-        for part in arrow.read_columns(rows, *columns)
-    )
-    return np.concatenate([np.zeros(0, dtype=bool), *parts])

@@ -17,7 +17,7 @@ from pronmetric.text.context import join
 from pronmetric.text.words import words
 from pronmetric.training.examples import swaps
 from pronmetric.training.examples.swaps import Names
-from pronmetric.training.settings import Corruption
+from pronmetric.training.objective import Corruption
 
 
 class LabelledExample(NamedTuple):

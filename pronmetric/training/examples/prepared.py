@@ -13,7 +13,8 @@ from pronmetric.pronouns import languages
 from pronmetric.pronouns.finder import INVENTORIES
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.text.context import UNNAMED_CONTEXT_SIZE
-from pronmetric.training.settings import Detection, Pairs, Train
+from pronmetric.training.objective import Objective
+from pronmetric.training.settings import Train
 
 LANGUAGE = "language"  # the record of a target language other than English
 
@@ -130,7 +131,7 @@ def check_language(settings: Train, language: Language) -> None:
             )
 
 
-def _check_forms(objective: Detection | Pairs, language: Language, cure: str) -> None:
+def _check_forms(objective: Objective, language: Language, cure: str) -> None:
     named = {"form_weight": objective.form_weight, "corruption.emphasis": objective.corruption.emphasis}
     for key, forms in named.items():
         for form in sorted((forms or {}).keys() - set(language.forms)):

@@ -14,7 +14,7 @@ from torch.utils.data import Dataset
 
 from pronmetric.data.collate import move, pin
 from pronmetric.data.pieces import Characters, Vocabulary
-from pronmetric.training.examples.datamodule import PlannedData
+from pronmetric.training.examples.loader import PlannedData
 from pronmetric.training.examples.planning import Plan, Step, plan_epoch
 
 

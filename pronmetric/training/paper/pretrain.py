@@ -26,9 +26,10 @@ from pronmetric.text import strict_json
 from pronmetric.text.words import words
 from pronmetric.training.encoders.glove import choose_words
 from pronmetric.training.fit import Goal, fit, prepare_process, refuse_other, run_length, training_device
+from pronmetric.training.groups import Adam
 from pronmetric.training.module import NOT_FINITE_CURE, LanguageTraining, Length
 from pronmetric.training.paper.language_data import LanguageData, WordBatch
-from pronmetric.training.settings import Adam, Pretrain
+from pronmetric.training.paper.pretrain_settings import Pretrain
 from pronmetric.version import __version__
 
 RECORD = "pretrain.json"

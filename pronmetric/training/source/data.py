@@ -28,11 +28,14 @@ from pronmetric.text.context import Source, join
 from pronmetric.training.examples import labelled as examples
 from pronmetric.training.examples import people_text
 from pronmetric.training.examples.batches import Labelled
-from pronmetric.training.examples.datamodule import READ, PronounData, TrainingSteps
+from pronmetric.training.examples.datamodule import READ, PronounData
 from pronmetric.training.examples.labelled import Corrupter, LabelledExample
 from pronmetric.training.examples.planning import Plan, Step, plan_epoch
+from pronmetric.training.examples.steps import TrainingSteps
 from pronmetric.training.fit import batches_of_step
-from pronmetric.training.settings import Corruption, SourceTraining, Train
+from pronmetric.training.groups import SourceTraining
+from pronmetric.training.objective import Corruption
+from pronmetric.training.settings import Train
 
 # Chosen by hand, not tuned.
 RATE, POWER = 0.2, 0.65  # of replaced pronouns in development, and of the counts by which forms are drawn

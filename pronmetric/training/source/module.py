@@ -25,8 +25,9 @@ from pronmetric.training.encoders.start import InitialEncoder
 from pronmetric.training.examples.batches import Labelled
 from pronmetric.training.examples.prepared import Prepared
 from pronmetric.training.fit import FitResult, Goal
+from pronmetric.training.groups import SourceTraining
 from pronmetric.training.module import Length, ScorerModule
-from pronmetric.training.settings import SourceTraining, Train
+from pronmetric.training.settings import Train
 from pronmetric.training.source.data import WITH_SOURCE, WITHOUT, DevelopmentBatch, SourceData
 from pronmetric.training.source.mixing import areas
 from pronmetric.training.source.pruning import prune

@@ -12,7 +12,7 @@ import pytorch_lightning as pl
 from torch.utils.data import DataLoader, Dataset
 
 from pronmetric.training.examples.batches import Labelled
-from pronmetric.training.examples.datamodule import training_loader
+from pronmetric.training.examples.loader import training_loader
 from pronmetric.training.examples.planning import Plan, Step
 from pronmetric.training.source.data import SourceData, plan_run
 

@@ -26,7 +26,8 @@ from pronmetric.training.examples.batches import Labelled, Labeller
 from pronmetric.training.examples.labelled import LabelledExample
 from pronmetric.training.examples.swaps import Names
 from pronmetric.training.module import Length, ScorerModule
-from pronmetric.training.settings import Corruption, Train
+from pronmetric.training.objective import MixedCorruption
+from pronmetric.training.settings import Train
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "coreference"
 DOCUMENT, OTHER = read_folder(FOLDER)
@@ -53,7 +54,7 @@ def corrupted(
     options |= {"gender_swap": 0.0, "name_swap": 0.0, "fresh": 0.0, "tie": 0.0, **changes}
     row = next(as_rows(DOCUMENT)) if row is None else row
     return examples.passage(
-        row, np.random.default_rng(seed), examples.Corrupter(TABLE, names=names), Corruption(**options)
+        row, np.random.default_rng(seed), examples.Corrupter(TABLE, names=names), MixedCorruption(**options)
     )
 
 

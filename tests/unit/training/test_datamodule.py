@@ -20,8 +20,9 @@ from pronmetric.errors import InputError
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Pair
 from pronmetric.training.examples.batches import Labelled, Labeller
-from pronmetric.training.examples.datamodule import PronounData, StepSampler
+from pronmetric.training.examples.datamodule import PronounData
 from pronmetric.training.examples.labelled import LabelledExample
+from pronmetric.training.examples.loader import StepSampler
 from pronmetric.training.examples.planning import Step
 from pronmetric.training.examples.prepared import Prepared
 from pronmetric.training.settings import Train
@@ -88,6 +89,12 @@ def make(tiny_prepared: Path, tiny_tokenizer: PreTrainedTokenizerFast, train_set
                 "people_pairs": given.get("people_pairs", 0.0),
                 "fidelity": given["fidelity"],
             }
+        if given["pair_share"] == 0:
+            corruption = {key: value for key, value in given["corruption"].items() if key not in ("fresh", "tie")}
+            names = ("antecedent", "source_share", "source_turns", "form_weight")
+            keys = {key: value for key, value in keys.items() if not key.startswith("objective.")}
+            keys["objective"] = {"kind": "passages", "detection": 1.0, "soft_detection": 1.0, "corruption": corruption}
+            keys["objective"] |= {name: given[name] for name in names}
         settings = train_settings({**keys, "data.dir": str(folder), "context.name": context})
         collator = Collator(Subwords(tiny_tokenizer), max_pieces=max_pieces, separator=False)
         return PronounData(settings, collator, prepared=Prepared(FORMS, 2), required_sources=required)
@@ -423,7 +430,7 @@ def test_nothing_to_train_on_or_to_validate_with_is_refused(
     no_development = make_prepared(train=some, development=[], passages=texts)
     for folder, message in (
         (no_passages, r"no passages to train on: add objective=pairs"),
-        (no_pairs, r"no pairs to train on: set objective.pair_share=0"),
+        (no_pairs, r"no pairs to train on: add objective=passages"),
         (no_development, "no development pairs"),
     ):
         with pytest.raises(InputError, match=message) as error:

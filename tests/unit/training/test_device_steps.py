@@ -19,8 +19,8 @@ from pronmetric.nn.encoders.huggingface.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import PairHead
 from pronmetric.training.callbacks import may_wait
 from pronmetric.training.examples.batches import Labelled, Labeller
-from pronmetric.training.examples.datamodule import step_loader
 from pronmetric.training.examples.labelled import LabelledExample
+from pronmetric.training.examples.loader import step_loader
 from pronmetric.training.fit import training_device
 from pronmetric.training.module import Length, ScorerModule
 from pronmetric.training.settings import Train

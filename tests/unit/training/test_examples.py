@@ -14,7 +14,7 @@ from pronmetric.text.writing import flatten_english
 from pronmetric.training.after.calibrate import add_noise
 from pronmetric.training.examples import labelled as examples
 from pronmetric.training.examples.labelled import LabelledExample
-from pronmetric.training.settings import Corruption
+from pronmetric.training.objective import MixedCorruption
 
 TABLE = ConfusionTable({"she": {"he": 5, "it": 2}, "her": {"his": 4}, "it": {"he": 1, "they": 2}, "they": {"it": 3}})
 TEXT = "Ren\u00e9e says it's hers: she wouldn't sell HER boat, and they know it."
@@ -40,7 +40,7 @@ def rng(seed: int) -> np.random.Generator:
 
 
 def passage(seed: int, text: str = TEXT, table: ConfusionTable = TABLE, **changes: Any) -> LabelledExample:
-    settings = Corruption(**{**CORRUPTION, **changes})
+    settings = MixedCorruption(**{**CORRUPTION, **changes})
     return examples.passage({"text": text}, rng(seed), examples.Corrupter(table), settings)
 
 

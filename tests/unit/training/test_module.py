@@ -20,8 +20,9 @@ from pronmetric.nn.head import HeadOutput, PairHead
 from pronmetric.training.after.pair_scorer import PairScorer
 from pronmetric.training.examples.batches import Labelled, Labeller
 from pronmetric.training.examples.labelled import LabelledExample
+from pronmetric.training.groups import Adamw, Logistic, Margin, Sgd
 from pronmetric.training.module import Length, ScorerModule, accuracies
-from pronmetric.training.settings import Adamw, Logistic, Margin, Sgd, Train
+from pronmetric.training.settings import Train
 from pronmetric.training.teacher import Lesson, TeacherOutput
 
 OPTIM: dict[str, Any] = {

@@ -26,10 +26,11 @@ from pronmetric.training.after.pair_scorer import PairScorer
 from pronmetric.training.examples import labelled as examples
 from pronmetric.training.examples.batches import Labeller
 from pronmetric.training.fit import BEST, EXPORT, LAST
+from pronmetric.training.groups import Table
 from pronmetric.training.paper.encoder_cache import cached_encoder, fill
 from pronmetric.training.paper.table4 import sample
 from pronmetric.training.run import train
-from pronmetric.training.settings import Table, Train
+from pronmetric.training.settings import Train
 from pronmetric.version import __version__
 
 FILE = "cell.json"

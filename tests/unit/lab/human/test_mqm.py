@@ -7,7 +7,7 @@ import pytest
 
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lab.human import labelled_pronouns as labelled
-from pronmetric.lab.human import mqm
+from pronmetric.lab.human import mqm, mqm_pairs
 from pronmetric.lab.human.mqm import Error, Judgement
 
 HEADER = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
@@ -111,7 +111,9 @@ def test_contexts_are_sentences() -> None:
 
 def test_pairs_and_votes(judgements: list[Judgement]) -> None:
     tally: Counter[str] = Counter()
-    found = {frozenset(p.id.split(":")[2:]): p for p in mqm.pairs(judgements, mqm.contexts(judgements), tally=tally)}
+    found = {
+        frozenset(p.id.split(":")[2:]): p for p in mqm_pairs.pairs(judgements, mqm.contexts(judgements), tally=tally)
+    }
     assert tally == {"pairs": 3, "equal texts": 3}  # of segment 6 all three are equal
     pair = found[frozenset({"Oak", "Elm"})]
     oak, elm = ("A", "B") if pair.text_a == "The dog saw him." else ("B", "A")
@@ -123,7 +125,7 @@ def test_pairs_and_votes(judgements: list[Judgement]) -> None:
     pair = found[frozenset({"Oak", "ref"})]
     assert pair.votes == {"r1": "A" if pair.text_a == "The dog saw her." else "B"} and pair.group == "with a reference"
     assert pair.better == pair.votes["r1"]
-    without = mqm.pairs(judgements, mqm.contexts(judgements, reference=None), reference=None)
+    without = mqm_pairs.pairs(judgements, mqm.contexts(judgements, reference=None), reference=None)
     assert {p.reference for p in without} == {None}
 
 
@@ -144,19 +146,19 @@ def test_which_pairs_are_left_out() -> None:
     ]
     context = {("d", seg): () for seg in range(1, 5)}
     tally: Counter[str] = Counter()
-    found = list(mqm.pairs(judged, context, other_words=2, tally=tally))
+    found = list(mqm_pairs.pairs(judged, context, other_words=2, tally=tally))
     # 3: it/she, and "ran" for "went far away", which counts three; 4: no word differs, nor does a pronoun.
     assert not found
     assert tally == {"without a pronoun error": 1, "no rater judged both": 1, "too many other words": 2}
-    assert len(list(mqm.pairs(judged, context, other_words=3))) == 1
-    assert len(list(mqm.pairs(judged, context))) == 2
-    everything = list(mqm.pairs(judged, context, all_pairs=True))
+    assert len(list(mqm_pairs.pairs(judged, context, other_words=3))) == 1
+    assert len(list(mqm_pairs.pairs(judged, context))) == 2
+    everything = list(mqm_pairs.pairs(judged, context, all_pairs=True))
     assert len(everything) == 3 and everything[0].votes == {"r": "tie"}
 
 
 def test_difference_by_hand() -> None:
     def differ(a: str, b: str) -> object:
-        return mqm.difference(Judgement("a", "d", 1, "r", a, ()), Judgement("b", "d", 1, "r", b, ()))
+        return mqm_pairs.difference(Judgement("a", "d", 1, "r", a, ()), Judgement("b", "d", 1, "r", b, ()))
 
     assert differ("He saw it.", "he saw them!") == ((("it",), ("them",)), 0)
     assert differ("He saw it.", "He saw the dog.") == ((("it",), ()), 2)
@@ -166,7 +168,7 @@ def test_difference_by_hand() -> None:
 
 def test_tokens(judgements: list[Judgement], tmp_path: Path) -> None:
     tally: Counter[str] = Counter()
-    found = list(mqm.label_pronouns(judgements, mqm.contexts(judgements), tally=tally))
+    found = list(mqm_pairs.label_pronouns(judgements, mqm.contexts(judgements), tally=tally))
     # her, him, it, him, it; then She, it three times over; and It of the other talk.
     assert tally == {"right": 9, "wrong": 3}
     assert found[1] == {
@@ -297,7 +299,7 @@ def test_the_real_file(shared: Path) -> None:
     judgements = mqm.read(shared / "data" / "human" / "mqm" / "mqm_ted_zhen.tsv")
     assert len(judgements) == 7935 and sum(len(one.errors) for one in judgements) == 5618
     tally: Counter[str] = Counter()
-    found = list(mqm.pairs(judgements, mqm.contexts(judgements), tally=tally))
+    found = list(mqm_pairs.pairs(judgements, mqm.contexts(judgements), tally=tally))
     # Each text has one rater, so that each pair has one vote.
     assert all(len(pair.votes) == 1 and pair.better in pair.votes.values() for pair in found)
     assert len(found) == tally["pairs"] > 500
@@ -308,7 +310,7 @@ def test_the_real_file(shared: Path) -> None:
 def test_evaluate_reads_the_tokens(judgements: list[Judgement], tmp_path: Path) -> None:
     import json
 
-    records = list(mqm.label_pronouns(judgements, mqm.contexts(judgements)))
+    records = list(mqm_pairs.label_pronouns(judgements, mqm.contexts(judgements)))
     (tmp_path / "t").write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     found = labelled.read(tmp_path / "t")
     assert [one.wrong for one in found].count(True) == 3 and found[1].form == "him"
@@ -322,7 +324,8 @@ def test_escaped_marks_are_marks(tmp_path: Path, target: str) -> None:
     judgements, counts = read_text(tmp_path, HEADER + clean + row("Oak", 1, "r1", target, "Accuracy", "Major"))
     assert counts == {mqm.ESCAPED: 1}
     labels = {
-        one["system"]: one["label"] for one in mqm.label_pronouns(judgements, mqm.contexts(judgements, reference=None))
+        one["system"]: one["label"]
+        for one in mqm_pairs.label_pronouns(judgements, mqm.contexts(judgements, reference=None))
     }
     assert labels == {"Elm": "right", "Oak": "wrong"}
     assert {one.text for one in judgements} == {"He left."}
