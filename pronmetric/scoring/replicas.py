@@ -42,7 +42,7 @@ class Replicas:
 
     def __init__(self, loaded: Checkpoint, *, precision: str | None, gpus: int | None) -> None:
         if precision == "int8":
-            raise PronmetricError("precision int8 was dropped in version 0.2.0: give `precision=bf16`")
+            raise PronmetricError("precision int8 was dropped in version 1.0.0: give `precision=bf16`")
         if precision not in (None, *PRECISIONS):
             raise PronmetricError(f"expected precision {', '.join(PRECISIONS)}, got {precision!r}")
         names = devices(gpus)

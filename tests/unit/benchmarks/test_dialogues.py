@@ -52,7 +52,10 @@ def test_the_files_are_a_test_set_in_the_plain_layout(tmp_path: Path) -> None:
     dialogues.write(list(dialogues.read(tmp_path)), out)
     (testset,) = discovery.find([str(out)])
     (document,) = discovery.read(testset)
-    assert [text for segment in document.segments for text in segment.refs.values()] == ["Did you call me?", "Yes, I called you."]
+    assert [text for segment in document.segments for text in segment.refs.values()] == [
+        "Did you call me?",
+        "Yes, I called you.",
+    ]
     assert all(segment.speaker in dialogues.NAMES for segment in document.segments)
 
 
