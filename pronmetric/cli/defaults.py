@@ -20,7 +20,7 @@ CONFIGURED = ("score", "compare", "check")
 """The verbs that read the file; each has its own table, [tool.pronmetric.VERB]."""
 _TABLE = "tool.pronmetric"
 _NOT_IN_FILE = ("help", "config", "show_config")
-_FILE = "file of defaults"
+_FILE, _NAMED = "file of defaults", "values of the file"
 
 
 class ConfigFlags(Flags):
@@ -64,10 +64,15 @@ class ConfiguredCommand(Command[F]):
             shown = {name: given[option.dest] for name, option in options.items()}
             print(_as_toml(self.name, shown, defaults, values, file))
             parser.exit()
-        return {**given, _FILE: file if values else None}
+        named = {str(each) for value in values.values() for each in (value if isinstance(value, list) else [value])}
+        return {**given, _FILE: file if values else None, _NAMED: named}
 
     def _hint(self, given: Mapping[str, Any]) -> str:
         return f" ({given[_FILE]} gives defaults; --config {NO_FILE} reads no file)" if given[_FILE] else ""
+
+    def _hint_of(self, file: str | Path | None, given: Mapping[str, Any]) -> str:
+        named = str(file) in given[_NAMED]
+        return f" ({given[_FILE]} names it; --config {NO_FILE} reads no defaults)" if named else ""
 
 
 def _gives_defaults(name: str) -> bool:

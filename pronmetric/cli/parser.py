@@ -12,8 +12,10 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, ClassVar, Generic, NoReturn, Protocol, TypeVar, dataclass_transform
 
+from pronmetric.errors import InputError
 from pronmetric.text import numbers, streams
 
 
@@ -191,6 +193,9 @@ class _Verb(ABC):
             code = command.run(task)
         except UsageError as error:  # of flags, or of flags for texts that lack what they need
             of_command.error(f"{error}{self._hint(given)}")
+        except InputError as error:
+            error.args = (f"{error}{self._hint_of(error.file, given)}",)
+            raise
         return code or 0
 
     def _parse(self, parser: argparse.ArgumentParser, argv: Sequence[str]) -> Mapping[str, Any]:
@@ -205,6 +210,10 @@ class _Verb(ABC):
 
     def _hint(self, given: Mapping[str, Any]) -> str:
         """What follows the message of a usage error."""
+        return ""
+
+    def _hint_of(self, file: str | Path | None, given: Mapping[str, Any]) -> str:
+        """What follows the message of an error in a file."""
         return ""
 
     def add_to(self, commands: argparse._SubParsersAction) -> None:

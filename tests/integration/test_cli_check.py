@@ -156,6 +156,14 @@ def test_flags_that_do_not_go_with_those_of_the_file_name_it(place: Path, capsys
     assert "nix.jsonl: no such file" in capsys.readouterr().err
 
 
+def test_a_missing_file_that_the_file_of_defaults_names_is_told_so(check: Check, place: Path) -> None:
+    Path("pronmetric.toml").write_text('[tool.pronmetric]\nreferences = ["nix.txt"]\n')
+    code, _, err = check("-t", "system-a.txt", "--min-score", "0")
+    assert code == 1 and "nix.txt: no such file (pronmetric.toml names it; --config none reads no defaults)" in err
+    code, _, err = check("-t", "missing.txt", "-r", "ref.txt", "--min-score", "0")
+    assert code == 1 and "missing.txt: no such file\n" in err
+
+
 def test_show_config_prints_toml_with_the_origin_of_each_flag(place: Path, capsys) -> None:
     Path("pyproject.toml").write_text('[tool.pronmetric.compare]\ntie = "auto"\nonly-system = true\n')
     with pytest.raises(SystemExit, match="0"):
