@@ -141,7 +141,7 @@ class ScoringRun:
             self.note(f"--source-lang counts missing and surplus pronouns; the source does not affect scores{why}")
         else:
             note = self.note.detail if model.no_source else self.note
-            note(f"-s: reports show the source; it does not affect scores{why}")
+            note(f"reports show the source; it does not affect scores{why}")
 
     def note_unread_sources(self, name: str, texts: Iterable[Text]) -> None:
         """Note that the sources of the texts in the file `name` do not affect scores, unless they do or are ignored."""

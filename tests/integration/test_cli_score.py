@@ -114,7 +114,7 @@ def test_one_line_of_notes_and_warnings(run: Run, sample: Path, tiny_checkpoint:
 
     unread, untrained, said, signature = notes("--docids", sample / "docids.txt")
     assert signature.startswith("pronmetric: signature: ")
-    assert unread.startswith("pronmetric: -s: reports show the source; it does not affect scores")
+    assert unread.startswith("pronmetric: reports show the source; it does not affect scores")
     caveat = "its config.yaml records no training: the scores may be those of random weights"
     assert untrained == f"pronmetric: checkpoint {tiny_checkpoint().name}: {caveat}"
     assert (
@@ -148,7 +148,7 @@ def test_json_holds_everything(run: Run, sample: Path, tmp_path: Path, metric: P
     files = ["-r", sample / "ref.txt", "-s", sample / "src.de.txt", "--docids", sample / "docids.txt"]
     _, err = run("-t", a, c, *files, "--to_json", tmp_path / "out.json", "--to_tsv", tmp_path / "out.tsv", "--verbose")
     content = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
-    assert "-s: reports show the source; it does not affect scores: the model reads no sources" in err
+    assert "reports show the source; it does not affect scores: the model reads no sources" in err
     assert Signature.parse(content["signature"]) == metric.signature(context="common", context_size=2)
     assert [s["system"] for s in content["systems"]] == [str(a), str(c)]
     docs, ref = read(sample / "docids.txt"), read(sample / "ref.txt")
