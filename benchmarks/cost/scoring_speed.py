@@ -84,7 +84,7 @@ def forward(metric: PronounMetric, rows: list[Encoded]) -> float:
 
     batches = list(cut_batches(rows, pieces=BATCH_SIZE["cpu"] * BATCH_PIECES))
     start = time.process_time()
-    for _ in metric.inference.map(batches, lambda model, collator, batch: model(collator.pad(batch))):
+    for _ in metric.inference.replicas.map(batches, lambda model, collator, batch: model(collator.pad(batch))):
         pass
     return time.process_time() - start
 

@@ -46,10 +46,14 @@ def test_english_is_the_reference_and_both_have_a_name(tmp_path: Path) -> None:
     assert first.speaker != second.speaker
 
 
-def test_the_files_are_a_test_set_in_the_plain_layout(tmp_path: Path) -> None:
+def test_the_command_writes_a_test_set_in_the_plain_layout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     dialogue(tmp_path)
     out = tmp_path / "talk.fr-en"
-    dialogues.write(list(dialogues.read(tmp_path)), out)
+    monkeypatch.setattr("sys.argv", ["dialogues", "--diabla", str(tmp_path), "--out", str(out)])
+    dialogues.main()
+    assert capsys.readouterr().out == f"2 lines of 1 dialogues: {out}\n"
     (testset,) = discovery.find([str(out)])
     (document,) = discovery.read(testset)
     assert [text for segment in document.segments for text in segment.refs.values()] == [
