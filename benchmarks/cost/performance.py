@@ -96,7 +96,7 @@ class _Metric:
     def __init__(self, metric: Any) -> None:
         self.metric, self.config = metric, metric.config["encoder"]
         self.forward_seconds = 0.0
-        compute_all = metric.inference.map
+        compute_all = metric.inference.replicas.map
 
         def timed(batches: Sequence[Any], compute: Callable[..., Any]) -> Iterator[Any]:
             start = time.process_time()
@@ -105,7 +105,7 @@ class _Metric:
                 yield out
                 start = time.process_time()
 
-        metric.inference.map = timed
+        metric.inference.replicas.map = timed
 
     @property
     def parameters(self) -> int:

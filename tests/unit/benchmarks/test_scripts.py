@@ -432,10 +432,9 @@ def test_fuzz(run: Run, tmp_path: Path) -> None:
 def test_time_of_the_model_is_counted_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(100))
     monkeypatch.setattr(performance.time, "process_time", lambda: float(next(clock)))
-    metric = SimpleNamespace(
-        config={"encoder": {}}, inference=SimpleNamespace(map=lambda batches, compute: iter(batches))
-    )
-    metric.predict = lambda records: list(metric.inference.map(records, None))
+    replicas = SimpleNamespace(map=lambda batches, compute: iter(batches))
+    metric = SimpleNamespace(config={"encoder": {}}, inference=SimpleNamespace(replicas=replicas))
+    metric.predict = lambda records: list(metric.inference.replicas.map(records, None))
     counting = performance._Metric(metric)
     counting.score([{}, {}, {}])
     assert counting.forward_seconds == 3.0  # a second for each batch
