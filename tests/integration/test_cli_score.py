@@ -123,7 +123,7 @@ def test_one_line_of_notes_and_warnings(run: Run, sample: Path, tiny_checkpoint:
     assert re.search(r"\(95 % [0-9.]+ to [0-9.]+\) over \d+ pronouns\.$", said)  # the interval and the number
     assert [line.split(":")[1] for line in notes()] == [
         " no document ids",
-        " -s",
+        " reports show the source; it does not affect scores",
         untrained.split(":")[1],
         f" {sample / 'system-a.txt'}",
         " signature",
