@@ -95,7 +95,7 @@ def _cure(name: str) -> str:
     """How a checkpoint of the repository is had: from the clone that this was installed from, or from another one."""
     tree = installation.source_tree()
     if tree is not None and (tree / "checkpoints" / name / CONFIG).is_file():
-        return f"give its folder, `model={tree / 'checkpoints' / name}`"
+        return f"give its folder, {tree / 'checkpoints' / name}"
     return (
         f"get the folder checkpoints/{name} of the repository of pronmetric and give its path, or install its package, "
         f"{installation.NAME}-{name}"
