@@ -99,6 +99,11 @@ def test_a_table_that_names_a_json_is_of_it(name: str) -> None:
         check(claim[2].splitlines(), json.loads((pages.PUBLISHED / claim[1]).read_text(encoding="utf-8")))
 
 
+def test_no_published_file_names_a_folder_of_one_machine() -> None:
+    texts = {path.name: path.read_text(encoding="utf-8") for path in pages.PUBLISHED.iterdir() if path.is_file()}
+    assert [name for name, text in texts.items() if re.search(r"(?<![\w.])/(?:tmp|work|root|home)/", text)] == []
+
+
 def check(lines: list[str], content: Any) -> None:
     """Each figure of the tables in `lines` is one of the JSON, rounded, as it is or in percent."""
     known = numbers(content)
