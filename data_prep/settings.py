@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from data_prep.fidelity import things
 from data_prep.filters import GRAMMAR, NONE
 from data_prep.manifest import NAME as MANIFEST
 from data_prep.splits import SplitRule
@@ -95,6 +96,7 @@ class Fidelity(Record):
 
     passages: CountOrNone
     ties: Share
+    things: CountOrNone
 
 
 class Source(Record):
@@ -140,6 +142,8 @@ class Settings(settings.Settings):
         if not self.language.ruled:
             for key in ("passages", "ties"):
                 yield f"fidelity.{key}", f"with data.target={self.data.target}: it is for English targets, leave it out"
+        if things.tables(self.language.code) is None:
+            yield "fidelity.things", f"with data.target={self.data.target}: there is no table of nouns, leave it out"
         if self.data.parallel is None:
             yield "source.outputs", "without texts to learn sources from: add data.parallel=FOLDER or leave it out"
         if self.data.people is None:
@@ -215,12 +219,18 @@ class Settings(settings.Settings):
             "english_share": self.splits.english_share,
             "whole_files": self.splits.whole_files,
             **self.passages.model_dump(),
-            **({"fidelity": self.fidelity.model_dump()} if self.language.ruled else {}),
+            **({"fidelity": fidelity} if (fidelity := self._fidelity()) else {}),
             **({} if self.data.parallel is None else {"source": self.source.model_dump()}),
             **({} if self.data.people is None else {"people": self.people.model_dump()}),
             "seed": self.seed,
             **({} if (record := self.language.to_record()) is None else {LANGUAGE: record}),
         }
+
+    def _fidelity(self) -> dict[str, Any]:
+        """Those settings of the group fidelity that are for the target language."""
+        known = {"passages": self.language.ruled, "ties": self.language.ruled}
+        known["things"] = things.tables(self.language.code) is not None
+        return self.fidelity.model_dump(include={key for key, is_for in known.items() if is_for})
 
 
 @dataclass(frozen=True, slots=True)

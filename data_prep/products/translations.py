@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from data_prep import translations
+from data_prep.fidelity import things
 from data_prep.products.work import Counts, Product, Unique, Work
 from data_prep.splits import DEVELOPMENT, TRAIN
 from data_prep.wmt.testset import TestSet
@@ -37,9 +38,18 @@ def write(work: Work, testsets: list[TestSet]) -> Product:
                 language=settings.language,
                 counts=counts,
             )
-            texts = chain(turned, texts)
+            texts = chain(turned, texts, _about_things(work))
         done.rows[name] = work.write(name, _new(texts, counts, new), arrow.translation_features())
     return done
+
+
+def _about_things(work: Work) -> Iterator[Translation]:
+    """Texts whose only clue is the gender of a noun, for a target language that has the tables."""
+    settings = work.settings
+    if (known := things.tables(settings.language.code)) is not None:
+        yield from things.translations(
+            known, settings.fidelity.things, use=TRAIN, context_size=settings.context.size, seed=settings.seed
+        )
 
 
 def _new(texts: Iterable[Translation], counts: Counts, new: Unique) -> Iterator[Translation]:
