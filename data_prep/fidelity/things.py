@@ -49,11 +49,16 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The tables of a language. words: of each slot, the form of each gender."""
+    """The tables of a language. words: of each slot, the form of each gender ("-" for one that it does not have)."""
 
     nouns: Sequence[Noun]
     frames: Sequence[Frame]
     words: Mapping[str, Mapping[str, str]]
+
+    @property
+    def genders(self) -> tuple[str, ...]:
+        """The genders of its nouns."""
+        return tuple(gender for gender in GENDERS if any(one.gender == gender for one in self.nouns))
 
     def draw_noun(self, rng: np.random.Generator, *, kind: str, gender: str, use: str) -> Noun:
         """A noun of this kind, gender and use."""
@@ -94,7 +99,7 @@ def translations(known: Tables, number: int, *, use: str, context_size: int, see
     """So many texts, evenly over genders and distances (the level of a text is its `doc`); each by its own seed."""
     for at in range(number):
         rng = np.random.default_rng([seed, len(use), at])
-        level, gender = at % LEVELS, GENDERS[at // LEVELS % len(GENDERS)]
+        level, gender = at % LEVELS, known.genders[at // LEVELS % len(known.genders)]
         kind = KINDS[int(rng.integers(len(KINDS)))]
         noun = known.draw_noun(rng, kind=kind, gender=gender, use=use)
         sentences = [known.fill(frame, one) for frame, one in _plan(known, rng, noun, level, use)]
@@ -117,7 +122,7 @@ def _plan(known: Tables, rng: np.random.Generator, noun: Noun, level: int, use: 
     """The frames of a text in order, with their nouns."""
     plan = []
     if rng.random() < 0.3:  # another thing, before the one that is meant
-        gender = GENDERS[int(rng.integers(len(GENDERS)))]
+        gender = known.genders[int(rng.integers(len(known.genders)))]
         other = known.draw_noun(rng, kind=noun.kind, gender=gender, use=use)
         plan += [(frame, other) for frame in known.draw_frames(rng, noun.kind, "other")]
     places = [("first", 1), ("filler", level - 1), ("next", 1)] if level else [("within", 1)]

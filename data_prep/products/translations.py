@@ -47,9 +47,10 @@ def _about_things(work: Work) -> Iterator[Translation]:
     """Texts whose only clue is the gender of a noun, for a target language that has the tables."""
     settings = work.settings
     if (known := things.tables(settings.language.code)) is not None:
-        yield from things.translations(
+        texts = things.translations(
             known, settings.fidelity.things, use=TRAIN, context_size=settings.context.size, seed=settings.seed
         )
+        yield from (each for each in texts if settings.language.find(each.text))
 
 
 def _new(texts: Iterable[Translation], counts: Counts, new: Unique) -> Iterator[Translation]:
