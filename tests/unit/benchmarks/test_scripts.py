@@ -27,10 +27,10 @@ from pronmetric.schema import Pair, Passage
 from tests.tools.browser import find as find_browser
 from tests.tools.source_readers import save_scorer
 
-TESTED = {  # scripts, each by a test of this file or, `card`, of test_card.py, `dialogues`, of test_dialogues.py
+TESTED = {  # scripts, each by a test of this file or, `card`, of test_card.py, `dialogues` and `originals`, of files of their own
     "checkpoint": {
         "antecedents", "bias", "calibration", "card", "confusions", "context_gain", "deciding", "dialogues", "fidelity",
-        "gap", "gender", "pair_accuracy", "paper_tables", "people", "reference_free", "short_sources", "source_reader",
+        "gap", "gender", "originals", "pair_accuracy", "paper_tables", "people", "reference_free", "short_sources", "source_reader",
         "study", "system_level", "talk", "target_languages", "translation_models",
     },
     "cost": {
