@@ -73,12 +73,16 @@ def test_of_another_target_the_translation_is_the_text(parallel: Path, tmp_path:
     (testset,) = translations.parallel_sets([str(parallel)], target="de")
     assert (testset.id, testset.source, testset.target) == ("wmt31.en-de", "en", "de")
     flags = ["data.wmt=[]", f"data.parallel={parallel}", "data.target=de", f"out={tmp_path / 'out'}"]
-    assert main(["prepare", *flags, "splits.development_share=0.5"]) == 0
+    assert main(["prepare", *flags, "splits.development_share=0.5", "fidelity.things=7"]) == 0
     made = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
     assert made["splits"]["train"]["rows"] == 0 and made["inputs"]["wmt"] == {}
     assert set(made["inputs"]["parallel"]) == {f"wmt31.de-en/{name}" for name in ("docids.txt", "ref.en", "src.de")}
     assert any(note.startswith("no system outputs") for note in made["notes"])
     rows = [row for split in arrow.TRANSLATION_SPLITS for row in arrow.read_translations(tmp_path / "out", split)]
+    things = [row for row in rows if row["kind"] == "frames"]
+    assert [row["id"] for row in things] == [f"frames#{number}" for number in range(1, 8)]
+    assert made["config"]["fidelity"] == {"things": 7}
+    rows = [row for row in rows if row not in things]
     found = {row["text"]: row["source"] for row in rows}
     assert found == {TRANSLATION[number]: ORIGINAL[number] for number in (1, 2, 4)}
     assert {(row["kind"], row["language"]) for row in rows} == {("reference", "en")}

@@ -253,6 +253,11 @@ NOT_READ = [
         ["data.target=de", "fidelity.ties=0.5"],
         "fidelity.ties is not read with data.target=de: it is for Eng",
     ),
+    (
+        "prepare",
+        ["data.target=cs", "fidelity.things=5"],
+        "fidelity.things is not read with data.target=cs: there is no table of nouns",
+    ),
     ("prepare", ["filter.min_agreement=0.5"], "filter.min_agreement is not read with filter.agreement=grammar"),
     ("prepare", ["splits.english_share=0.5"], "splits.english_share is not read without documents"),
     ("train", ["encoder=glove", "encoder.hidden=0"], "encoder.hidden=0: expected a whole number of at least 1"),
