@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from pronmetric.pronouns.lexicon import ADVERB, ARTICLE, FUNCTION, PREPOSITION, VERB
 from pronmetric.pronouns.lexicon import CLASSES as LEXICON
-from pronmetric.pronouns.word_class import COORDINATOR, SURE_DETERMINER, word_at
+from pronmetric.pronouns.word_class import COORDINATOR, word_at
 from pronmetric.text.words import Word
 
 _CLOSING = {
@@ -28,11 +28,11 @@ _CLOSING = {
 }
 _END = frozenset(".!?")
 _INNER = frozenset(",:-\u2013&/()'\u2019\u2022")
-_SMALL = PREPOSITION | ARTICLE | COORDINATOR | {"to"}
+_SMALL = (PREPOSITION | ARTICLE | COORDINATOR | {"to"}) - {"like"}  # "I like Rome"
 _OR_NAME = frozenset("don i may the till will".split())
 _SHOWS_TITLE = FUNCTION - ADVERB - _OR_NAME
-_BEFORE_VERB = frozenset("i he she it they who".split())
-_OWNS = SURE_DETERMINER - {"the", "a", "an"}
+_SUBJECT = frozenset("i you he she it we they who".split())
+_OWNS = LEXICON["possessive"]
 _ADDRESS = LEXICON["honorific"] | frozenset(
     "dear eminence excellency god grace highness holiness honor honour ladies ladyship lords lordship madam majesties "
     "majesty reverence worship".split()
@@ -47,7 +47,7 @@ def is_in_title(words: Sequence[Word], lower: Sequence[str], index: int) -> bool
     >>> is_in_title(film, [rule_word(word) for word in film], 4)
     True
     """
-    if not words[index].text[0].isupper():
+    if not _is_capital(words[index]):
         return False
     opening = _opening(words, lower, index)
     end = None if opening is None else _end(words, lower, index, _CLOSING[words[opening].text])
@@ -102,28 +102,30 @@ def _is_glued(words: Sequence[Word], k: int) -> bool:
 
 
 def _fits(word: Word, low: str) -> bool:
-    """Whether a word can stand in a title: it begins with a capital, or is small, a clitic, a number or a mark."""
-    capital = word.text[0].isupper() and (len(low) == 1 or not word.text.isupper())
-    return capital or low in _SMALL or low in _INNER or low[0].isdigit() or (low[0] == "'" or low == "n't")
+    """Whether a word can stand in a title: one with a capital, a small one, a clitic, a number or a mark."""
+    return _is_capital(word) or low in _SMALL or low in _INNER or low[0].isdigit() or low[0] == "'" or low == "n't"
+
+
+def _is_capital(word: Word) -> bool:
+    """Whether a word begins with a capital; in speech a word in capitals is a stressed one ("With YOU?")."""
+    return word.text[0].isupper() and (len(word.text) == 1 or not word.text.isupper())
 
 
 def _is_title(words: Sequence[Word], lower: Sequence[str]) -> bool:
     """Whether words between quotation marks are a title and no speech."""
     inside = [k for k, low in enumerate(lower) if low[0].isalpha() and low != "n't"]
-    capitals = [k for k in inside if words[k].text[0].isupper()]
+    capitals = [k for k in inside if _is_capital(words[k])]
     if len(inside) < 2 or inside[0] != capitals[0] or inside[-1] != capitals[-1]:
         return False
     if len(inside) == 2 and lower[inside[0]] in VERB:  # "Thank You"
         return False
     if any(lower[k] in _OWNS and word_at(lower, k + 1) in _ADDRESS for k in capitals):
         return False
-    if any(lower[k] in _SHOWS_TITLE or _is_verb(lower, k) for k in capitals[1:]):
+    if any(lower[k] in _SHOWS_TITLE or _is_verb_of_subject(lower, k) for k in capitals[1:]):
         return True
     owned = lower[inside[0]] in _OWNS and inside[1] == inside[0] + 1
     return owned and len(capitals) > 2 and not {",", "!", "?"}.intersection(lower)
 
 
-def _is_verb(lower: Sequence[str], k: int) -> bool:
-    """Whether word `k` is a verb after a subject: after "it" any word is one, after "we" it can be a name."""
-    before = word_at(lower, k - 1)
-    return before in _BEFORE_VERB or (before in ("we", "you") and (lower[k] in VERB or lower[k] in _OR_NAME))
+def _is_verb_of_subject(lower: Sequence[str], k: int) -> bool:
+    return word_at(lower, k - 1) in _SUBJECT and (lower[k] in VERB or lower[k] in _OR_NAME)
