@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pronmetric.pronouns.compound import is_glued
 from pronmetric.pronouns.lexicon import ADVERB, ARTICLE, FUNCTION, PREPOSITION, VERB
 from pronmetric.pronouns.lexicon import CLASSES as LEXICON
 from pronmetric.pronouns.word_class import COORDINATOR, word_at
@@ -18,6 +19,7 @@ from pronmetric.text.words import Word
 _CLOSING = {
     '"': '"',
     "'": "'",
+    "`": "'",
     "\u201c": "\u201d",
     "\u201e": "\u201c\u201d",
     "\u2018": "\u2019",
@@ -26,6 +28,7 @@ _CLOSING = {
     "\u300a": "\u300b",
     "\u3008": "\u3009",
 }
+_BEFORE_QUOTE = frozenset("([-/\u2013\u2014")
 _END = frozenset(".!?")
 _INNER = frozenset(",:-\u2013&/()'\u2019\u2022")
 _SMALL = (PREPOSITION | ARTICLE | COORDINATOR | {"to"}) - {"like"}  # "I like Rome"
@@ -75,30 +78,25 @@ def _end(words: Sequence[Word], lower: Sequence[str], index: int, closing: str) 
     """The closing mark after word `index` if only words of a title and the mark of an end stand between."""
     ended = False
     for k in range(index + 1, len(words)):
-        if words[k].text in closing and not (_is_glued(words, k + 1) and words[k + 1].text[0].isalnum()):
+        if words[k].text in closing and not (is_glued(words, k + 1) and words[k + 1].text[0].isalnum()):
             return k
-        ended = ended or words[k].text in _END
-        if not (words[k].text in _END or (words[k].text == "," if ended else _fits(words[k], lower[k]))):
+        if words[k].text in _END:
+            ended = True
+        elif not (words[k].text == "," if ended else _fits(words[k], lower[k])):
             return None
     return None
 
 
 def _opens(words: Sequence[Word], k: int) -> bool:
-    """Whether a quotation mark opens: a straight one by the blanks around it, or by those before it in the text."""
+    """Whether a mark opens a quotation; of a straight one the blanks around it tell, or else its number in the text."""
     mark = words[k].text
     if mark not in ('"', "'"):
         return True
-    before, after = _is_glued(words, k), _is_glued(words, k + 1)
-    if before and words[k - 1].text in ("(", "[", "-", "/", "\u2013", "\u2014"):
-        before = False
+    before = is_glued(words, k) and words[k - 1].text not in _BEFORE_QUOTE
+    after = is_glued(words, k + 1)
     if mark == "'" or before or after:
         return after and not before
     return sum(word.text == mark for word in words[:k]) % 2 == 0
-
-
-def _is_glued(words: Sequence[Word], k: int) -> bool:
-    """Whether word `k` follows the one before it without white space."""
-    return 0 < k < len(words) and words[k].start == words[k - 1].end
 
 
 def _fits(word: Word, low: str) -> bool:

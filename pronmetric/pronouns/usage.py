@@ -1,9 +1,9 @@
 """Whether a form of the inventory is a pronoun in use. Rules over the neighbouring words; in doubt it is one.
 
 Any form can be a part of a compound (`compound`) or of a quoted title (`titles`), and some a word of another language
-(`foreign`). Only that, i, us,
-it, who, me, mine, he and she can be something else: a complementizer, a numeral or initial, a name in capitals
-(`capitals`), a noun. The arguments of each rule: the text, its words, the same lower-cased, the index of the word.
+(`foreign`). Only that, i, us, it, who, me, mine, he and she can be something else: a complementizer, a numeral or
+initial, a name in capitals (`capitals`), a noun. The arguments of each rule: the text, its words, the same lower-cased,
+the index of the word.
 """
 
 from __future__ import annotations

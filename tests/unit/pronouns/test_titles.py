@@ -21,6 +21,7 @@ def found(text: str) -> str:
         ("Her novel \u00abWhat He Left Behind\u00bb sold well.", "Her"),
         ("Her novel \u201eSongs for My Sister\u201c sold well.", "Her"),
         ("Her novel \u300aSongs for My Sister\u300b sold well.", "Her"),
+        ("The film ``Let Me Stay'' was shown.", ""),
         ('The album ( "How We Got Here" ) came out .', ""),
         ('The series " Those Days We Shared " begins today .', ""),
         ('He wrote "Who Owns This Lake?" last year.', "He"),
