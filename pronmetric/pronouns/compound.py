@@ -39,18 +39,18 @@ def is_hyphenated(words: Sequence[Word], lower: Sequence[str], index: int) -> bo
     return _first(words, lower, index) != _last(words, lower, index)
 
 
-def _glued(words: Sequence[Word], k: int) -> bool:
+def is_glued(words: Sequence[Word], k: int) -> bool:
     """Whether word `k` follows the one before it without white space."""
     return 0 < k < len(words) and words[k].start == words[k - 1].end
 
 
 def _first(words: Sequence[Word], lower: Sequence[str], index: int) -> int:
     """The first word of the hyphenated run that ends with word `index` or goes on there."""
-    while index > 1 and lower[index - 1] in _HYPHENS and _glued(words, index) and _glued(words, index - 1):
+    while index > 1 and lower[index - 1] in _HYPHENS and is_glued(words, index) and is_glued(words, index - 1):
         if not lower[index - 2][0].isalnum() and not _is_clitic(lower[index - 2]):
             break
         index -= 2
-        if _is_clitic(lower[index]) and _glued(words, index):
+        if _is_clitic(lower[index]) and is_glued(words, index):
             index -= 1
     return index
 
@@ -59,9 +59,9 @@ def _last(words: Sequence[Word], lower: Sequence[str], index: int) -> int:
     """The last word of the hyphenated run that begins with word `index` or came there."""
     while True:
         hyphen = index + 1
-        if hyphen < len(words) and _is_clitic(lower[hyphen]) and _glued(words, hyphen):
+        if hyphen < len(words) and _is_clitic(lower[hyphen]) and is_glued(words, hyphen):
             hyphen += 1
-        glued = _glued(words, hyphen) and _glued(words, hyphen + 1)
+        glued = is_glued(words, hyphen) and is_glued(words, hyphen + 1)
         if not glued or lower[hyphen] not in _HYPHENS or not lower[hyphen + 1][0].isalnum():
             return index
         index = hyphen + 1

@@ -1,8 +1,9 @@
 """Whether a form of the inventory is a pronoun in use. Rules over the neighbouring words; in doubt it is one.
 
-Any form can be a part of a compound (`compound`), and some a word of another language (`foreign`). Only that, i, us,
-it, who, me, mine, he and she can be something else: a complementizer, a numeral or initial, a name in capitals
-(`capitals`), a noun. The arguments of each rule: the text, its words, the same lower-cased, the index of the word.
+Any form can be a part of a compound (`compound`) or of a quoted title (`titles`), and some a word of another language
+(`foreign`). Only that, i, us, it, who, me, mine, he and she can be something else: a complementizer, a numeral or
+initial, a name in capitals (`capitals`), a noun. The arguments of each rule: the text, its words, the same lower-cased,
+the index of the word.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from pronmetric.pronouns import capitals, compound, foreign, that
+from pronmetric.pronouns import capitals, compound, foreign, that, titles
 from pronmetric.pronouns.lexicon import ADVERB, AUXILIARY, BASE, FUNCTION, PAST, PREPOSITION, VERB
 from pronmetric.pronouns.lexicon import CLASSES as LEXICON
 from pronmetric.text.words import Word
@@ -33,6 +34,8 @@ def judge(form: str, text: str, words: Sequence[Word], lower: Sequence[str], ind
         return False, f"part of the compound {part}"
     if foreign.is_foreign(lower, index):
         return False, "word of another language"
+    if titles.is_in_title(words, lower, index):
+        return False, "part of a quoted title"
     rule = _JUDGES.get(form)
     return (True, "always a pronoun") if rule is None else rule(text, words, lower, index)
 
@@ -292,7 +295,7 @@ def _is_surname(words: Sequence[Word], lower: Sequence[str], index: int) -> bool
 
     "He Dayi", "Dayi He"; not beside a verb, an adverb or a function word, and not in a title ("The Life He Led").
     """
-    if not any(word.text.islower() and len(word.text) > 3 and word.text not in FUNCTION for word in words):
+    if not titles.has_small_letters(words):
         return False
     if _is_given_name(words, lower, index + 1):
         return True
