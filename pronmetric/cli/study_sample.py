@@ -18,8 +18,8 @@ SAMPLE = """Draw the items of a study, and the tasks of each annotator, into a n
 
 DATA is a folder of `prepare` (references and references with a system's pronoun), the JSONL of `suite build wmt` (with
 sources), judged pairs (JSONL) with "pronoun_a", "pronoun_b" and "group", the source language, or your own table: a TSV
-file with the columns reference and other, which differ in a pronoun, and maybe group, doc, context, source,
-source_context, id and antecedent. --lang names the language of its texts. Without context, the references above in the same doc are shown: two, or as many as
+file with the columns reference and other, which differ in a pronoun of --lang, and maybe group, doc, context, source,
+source_context, id and antecedent. Without context, the references above in the same doc are shown: two, or as many as
 antecedent says, the number of sentences from the antecedent to this one. A pair that occurs more than once counts
 once. In each source language, all pronoun pairs (and with --scores all ranges of the score difference) get equally many
 items, up to one; a design for which there are too few pairs is refused, with the number each cell lacks. With --balance

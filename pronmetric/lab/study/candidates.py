@@ -44,7 +44,7 @@ def language_of(path: str, lang: str | None) -> Language:
     return own
 
 
-def read(path: str, *, split: str | None, language: Language, note: Callable[[str], object]) -> list[Item]:
+def read(path: str, *, split: str | None, note: Callable[[str], object], language: Language = ENGLISH) -> list[Item]:
     """The candidates of a prepared folder, a JSONL file or a table, in order; equal items count once.
 
     split: of a prepared folder, default "train"; the pairs are references and noisy references (R vs R'). language: of

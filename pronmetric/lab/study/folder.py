@@ -141,7 +141,8 @@ class Study:
     @property
     def id(self) -> str:
         """Sixteen hexadecimal digits: a hash of the items, the design and the assignments."""
-        settings = {key: value for key, value in dataclasses.asdict(self.design).items() if _LATER.get(key) != value}
+        design = dataclasses.asdict(self.design)
+        settings = {key: value for key, value in design.items() if key not in _LATER or value != _LATER[key]}
         return hashlib.sha256("\n".join([*self._lines(), strict_json.dump(settings)]).encode()).hexdigest()[:16]
 
     def _lines(self) -> list[str]:

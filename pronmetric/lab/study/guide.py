@@ -44,7 +44,7 @@ class Guide:
     instructions: tuple[str, ...]
     example: Example
     training: tuple[Example, ...]
-    language: str
+    language: str = ENGLISH.code
 
 
 def own(design: Design) -> Guide:
@@ -70,18 +70,17 @@ def named_forms(language: Language) -> tuple[str, ...]:
     """Three pronouns of a language as examples: subjects of the third person by gender, then other forms.
 
     >>> from pronmetric.pronouns.languages import language
-    >>> named_forms(ENGLISH), named_forms(language("de")), named_forms(language("he"))
-    (('he', 'it', 'their'), ('er', 'sie', 'es'), ('הוא', 'היא', 'אני'))
+    >>> named_forms(ENGLISH), named_forms(language("de")), named_forms(language("fr"))
+    (('he', 'it', 'their'), ('er', 'sie', 'es'), ('il', 'elle', 'on'))
     """
     if language == ENGLISH:
         return "he", "it", "their"
-    subjects = [
-        (entry.gender, entry.form)
-        for entry in language.entries
-        if (entry.type, entry.person, entry.number) == ("personal", "3", "singular") and entry.case in _SUBJECT
+    third = [
+        each for each in language.entries if (each.type, each.person) == ("personal", "3") and each.case in _SUBJECT
     ]
-    by_gender = (next((form for of, form in subjects if of == gender), None) for gender in _GENDERS)
-    return tuple(dict.fromkeys([*filter(None, by_gender), *language.forms]))[:3]
+    singular = {each.gender: each.form for each in reversed(third) if each.number == "singular"}
+    by_gender = [singular[gender] for gender in _GENDERS if gender in singular]
+    return tuple(dict.fromkeys([*by_gender, *(each.form for each in third), *language.forms]))[:3]
 
 
 def read(path: str | Path, design: Design) -> Guide:

@@ -109,7 +109,7 @@ def _pronouns(reference: str, other: str, language: Language) -> tuple[str, str]
     first = next((forms for forms in changed if forms[0] != forms[1]), None)
     if first is None:
         raise InputError(
-            f"the reference {reference!r} and the other version {other!r} must differ in a pronoun of the language "
-            f"{language.code} and in nothing else; another language is named by `lang=`"
+            f"the reference {reference!r} and the other version {other!r} must differ in a pronoun and in nothing else "
+            f"(the language is {language.code}; `lang=` names another)"
         )
     return first

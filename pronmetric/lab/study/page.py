@@ -145,7 +145,12 @@ def _guide(study: Study, guide: Guide) -> dict[str, Any]:
         return [_shown(study.design, "", one, one.versions), one.answer, one.why]
 
     training = [example(one) for one in guide.training]
-    return {"lang": guide.language, "instructions": guide.instructions, "example": example(guide.example), "training": training}
+    return {
+        "lang": guide.language,
+        "instructions": guide.instructions,
+        "example": example(guide.example),
+        "training": training,
+    }
 
 
 def _item(study: Study, name: str) -> list[Any]:

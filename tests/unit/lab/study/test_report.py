@@ -205,8 +205,8 @@ def test_the_id_of_a_study_from_before_later_settings_is_unchanged(tmp_path: Pat
     folder.write(STUDY, tmp_path / "study", data="x")
     path = tmp_path / "study" / "study.json"
     head = json.loads(path.read_text(encoding="utf-8"))
-    for key in ("invalid", "stages"):
-        assert head["design"].pop(key) is False
+    later = {key: head["design"].pop(key) for key in ("invalid", "stages", "target")}
+    assert later == {"invalid": False, "stages": False, "target": "en"}
     lines = [(tmp_path / "study" / name).read_text(encoding="utf-8") for name in ("items.jsonl", "assignments.jsonl")]
     content = "".join(lines) + strict_json.dump(head["design"])
     head["id"] = hashlib.sha256(content.encode()).hexdigest()[:16]
