@@ -211,7 +211,7 @@ def _evaluate_pairs(task: EvaluateFlags) -> None:
         raise PronmetricError("--threshold needs labelled pronouns, these are pairs of texts")
     run = _open(task)
     note, config = run.note, None if task.scores is not None else run.checkpoint.config
-    _note_english_figures(config, note)
+    language = languages.language(task.model.lang or languages.ENGLISH.code) if config is None else run.language
     seen = _read_seen(task.seen, config, note)
     pairs = _read_pairs(task, config, note)
     context = task.context or COMMON if config is None else run.choose_context(task.context, COMMON)
@@ -229,6 +229,7 @@ def _evaluate_pairs(task: EvaluateFlags) -> None:
         baselines=None if task.also is None else pair_scores.score_pairs(task.also, pairs, source=pairs.name),
         language_model=_read_by_language_model(pairs, texts, task) | asked,
         endpoint=passes,
+        language=language,
     )
     if task.scores is not None:
         scores = Scores(_read_scores(pairs, task.scores), scored_by=task.scores)
@@ -250,13 +251,6 @@ def _evaluate_pairs(task: EvaluateFlags) -> None:
         unit, clusters = results[name].figures.clusters
         _note_few(clusters, pair_evaluation.UNITS[unit], note)
     _note_signatures(scores, settings, note)
-
-
-def _note_english_figures(config: Mapping[str, Any] | None, note: Notes) -> None:
-    """Note that figures by pronoun are of English, where the checkpoint scores another language."""
-    own = languages.ENGLISH if config is None else checkpoint_config.language_of(config)
-    if not own.ruled:
-        note(f"kinds and numbers of pronouns, and simple baselines, are those of English; the model scores {own.code}")
 
 
 def _note_few(number: int, units: str, note: Notes) -> None:
