@@ -1,7 +1,7 @@
 """Kinds of pronoun errors: the classes in which a wrong pronoun differs from the right one.
 
-The classes are those of the table of the language's pronouns. Of a form with several uses (her, that), the use with the fewest
-differences counts; among equals the first in the table.
+The classes are those of the language's table of pronouns. Of a form with several uses (her, that), the use with the
+fewest differences counts; among equals the first in the table.
 
 1. If either is a relative or an interrogative, the kind is relative; else if either is a demonstrative, it is
    demonstrative; neither is combined with another kind.

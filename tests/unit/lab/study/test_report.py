@@ -21,6 +21,7 @@ from pronmetric.lab.study.findings import measure
 from pronmetric.lab.study.folder import Design, Item, Study, Task
 from pronmetric.lab.study.simulation import expected_ac1, simulate
 from pronmetric.text import strict_json
+from pronmetric.text.context import Source
 from tests.tools.made_up_study import SETTINGS, recover
 
 PRONOUNS = {"a": ("he", "it"), "b": ("he", "it"), "c": ("she", "it"), "d": ("who", "that")}
@@ -172,6 +173,14 @@ def test_the_expected_agreement_of_two_annotators() -> None:
 def test_the_interval_holds_the_expected_agreement() -> None:
     """The studies of benchmarks/published/study-simulation.md, with fewer seeds."""
     assert sum(recover(SETTINGS[1], seed).held for seed in range(1, 11)) >= 9
+
+
+@pytest.mark.parametrize(("shown", "source"), [(True, Source("Er kam.", ("Ja.",))), (False, None)])
+def test_judged_pairs_have_the_sources_that_annotators_saw(shown: bool, source: Source | None) -> None:
+    items = {name: replace(item, source="Er kam.", source_context=("Ja.",)) for name, item in ITEMS.items()}
+    study = Study(items, replace(STUDY.design, source=shown), TASKS)
+    found = list(findings.judged_pairs(study, findings.collect(study, GIVEN)))
+    assert len(found) == 4 and all(pair.source == source for pair in found)
 
 
 def test_items_that_cannot_be_judged_are_no_preference(tmp_path: Path) -> None:
