@@ -73,7 +73,13 @@ class Choice(NamedTuple):
 def of_folder(folder: Path, *parts: str) -> list[Sample]:
     """The references in these parts of a prepared folder."""
     rows = (row for part in parts for row in read_translations(folder, f"translations_{part}"))
-    return [Sample(row, row["doc"]) for row in rows if row["kind"] == "reference"]
+    return [Sample(row, _unit(row)) for row in rows if row["kind"] == "reference"]
+
+
+def _unit(row: Mapping[str, Any]) -> Hashable:
+    """The document of a row; where its test set gives none, a block of segments."""
+    testset, *_, seg = row["id"].split("/")
+    return (testset, int(seg) // BLOCK) if row["doc"] == testset else row["doc"]
 
 
 def of_testset(testset: str, code: str, wmt: Path) -> list[Sample]:

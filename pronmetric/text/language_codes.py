@@ -45,6 +45,15 @@ def bare(code: str) -> str:
     return _BARE.get(language, language)
 
 
+def is_known(code: str) -> bool:
+    """Whether this is a code of a language that has one of two letters.
+
+    >>> is_known("de"), is_known("deu"), is_known("set")
+    (True, True, False)
+    """
+    return code in _BARE
+
+
 def three(code: str) -> str:
     """The three-letter code of a language (ISO 639-3), or its code.
 
