@@ -70,6 +70,11 @@ def tie_threshold(config: Mapping[str, Any], *, name: str, by: str = SCORE) -> f
     """
     key = TIE if by == SCORE else f"{TIES}.{by}"
     threshold = config.get(TIE) if by == SCORE else (config.get(TIES) or {}).get(by)
+    if threshold is None and config.get(UNTRAINED):
+        code = language_of(config).code
+        raise PronmetricError(
+            f"checkpoint {name} was not trained on {code} and has no tie threshold for it; give `tie=` a number"
+        )
     if threshold is None:
         others = "" if reads_source(config) else " (checkpoints that this version trains have one)"
         raise PronmetricError(

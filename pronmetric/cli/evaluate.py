@@ -29,6 +29,7 @@ from pronmetric.lab.human.pair_evaluation import Scores, Settings
 from pronmetric.lab.human.pair_sets import SHUFFLED, SPLITS, PairSet
 from pronmetric.output import targets
 from pronmetric.pronouns import languages
+from pronmetric.pronouns.languages import Language
 from pronmetric.results import FEW
 from pronmetric.results.write import counts_entry
 from pronmetric.text import strict_json
@@ -213,7 +214,7 @@ def _evaluate_pairs(task: EvaluateFlags) -> None:
     note, config = run.note, None if task.scores is not None else run.checkpoint.config
     language = languages.language(task.model.lang or languages.ENGLISH.code) if config is None else run.language
     seen = _read_seen(task.seen, config, note)
-    pairs = _read_pairs(task, config, note)
+    pairs = _read_pairs(task, config, note, language)
     context = task.context or COMMON if config is None else run.choose_context(task.context, COMMON)
     texts = list(pairs.texts(context, seed=task.seed))
     by = SCORE  # scores in a file are of no model here: only a threshold of "auto" depends on it
@@ -274,7 +275,7 @@ def _read_seen(file: str | None, config: Mapping[str, Any] | None, note: Notes) 
     return pairs
 
 
-def _read_pairs(task: EvaluateFlags, config: Mapping[str, Any] | None, note: Notes) -> PairSet:
+def _read_pairs(task: EvaluateFlags, config: Mapping[str, Any] | None, note: Notes, language: Language) -> PairSet:
     texts = task.texts
     if texts.dataset is not None:
         from data_prep import testset_to_pairs
@@ -282,7 +283,13 @@ def _read_pairs(task: EvaluateFlags, config: Mapping[str, Any] | None, note: Not
         assert texts.wmt_dir is not None  # checked by `TextFlags.check`
         size = CONTEXT_SIZE if config is None else config["context_size"]
         pairs = testset_to_pairs.read(
-            texts.dataset, texts.wmt_dir, texts.systems, context_size=size, seed=task.seed, note=note
+            texts.dataset,
+            texts.wmt_dir,
+            texts.systems,
+            context_size=size,
+            seed=task.seed,
+            note=note,
+            language=language,
         )
     else:
         assert task.pairs is not None  # checked by `EvaluateFlags.check`

@@ -152,7 +152,7 @@ def test_a_language_of_a_table_that_it_was_not_trained_on_is_scored_and_noted(
     expected = [1 / (1 + math.exp(-(1.0 * float(logit) + 1.5))) for logit in found]  # the mean of both calibrations
     assert [p.probability for p in scored.pronouns[0]] == pytest.approx(expected, abs=1e-5)
     assert copy.deepcopy(metric).signature() == metric.signature()
-    with pytest.raises(PronmetricError, match="no tie threshold"):
+    with pytest.raises(PronmetricError, match="was not trained on hr and has no tie threshold"):
         metric.description.tie_threshold(by="score")
 
 
