@@ -159,7 +159,7 @@ def run_sample(task: SampleFlags) -> None:
     )
     note = output.Notes(quiet=task.quiet)
     language = candidates.language_of(task.data, task.lang)
-    design = replace(task.design, target=language.code)
+    design = replace(task.design, target=language)
     if design.stages:
         items = candidates.read_translations(task.data, note=note)
     else:

@@ -14,7 +14,7 @@ from pronmetric.lab.human.pair_sets import BLOCK
 from pronmetric.lab.study import own_pairs
 from pronmetric.lab.study.folder import Item
 from pronmetric.pronouns import languages
-from pronmetric.pronouns.languages import ENGLISH, Language
+from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.text import entry, language_codes
 from pronmetric.text.entry import Entry
 
@@ -25,30 +25,30 @@ _SUITE_TEXTS = ("id", "testset", "lp", "doc", "reference", "noisy_reference", "r
 _SUITE_LISTS = ("reference_context", "source_context")
 
 
-def language_of(path: str, lang: str | None) -> Language:
-    """The language of the texts: that of a prepared folder or suite, which names its own, else `lang`, or English.
+def language_of(path: str, lang: str | None) -> str:
+    """The code of the texts' language: that of a prepared folder or suite, which names its own, else `lang`, or English.
 
     Raises:
         InputError: there is no table of it, or `lang` is another one than that of the data.
     """
-    chosen = languages.language(lang or ENGLISH.code)
+    chosen = languages.language(lang or ENGLISH.code).code
     if Path(path).is_dir():
         own = _language_of_prepared(path)
     elif _is_table(path) or (first := next(entry.read(path), None)) is None or not _is_suite(first):
         return chosen
     else:
         codes = language_codes.pair(first.string("lp"))
-        own = chosen if codes is None else languages.language(codes[1])
-    if lang is not None and own.code != chosen.code:
-        raise InputError(f"the texts are in {own.code}, not in `lang={lang}`; leave it out", file=path)
+        own = chosen if codes is None else codes[1]
+    if lang is not None and own != chosen:
+        raise InputError(f"the texts are in {own}, not in `lang={lang}`; leave it out", file=path)
     return own
 
 
-def read(path: str, *, split: str | None, note: Callable[[str], object], language: Language = ENGLISH) -> list[Item]:
+def read(path: str, *, split: str | None, note: Callable[[str], object], language: str = ENGLISH.code) -> list[Item]:
     """The candidates of a prepared folder, a JSONL file or a table, in order; equal items count once.
 
-    split: of a prepared folder, default "train"; the pairs are references and noisy references (R vs R'). language: of
-    the texts of a table, in which their pronouns are found.
+    split: of a prepared folder, default "train"; the pairs are references and noisy references (R vs R'). language: the
+    code of that of the texts of a table, in which their pronouns are found.
 
     Raises:
         InputError: the data cannot be read, or has no pair that differs in one pronoun.
@@ -59,7 +59,9 @@ def read(path: str, *, split: str | None, note: Callable[[str], object], languag
     else:
         if split is not None:
             raise InputError(f"`split={split}`: applies to a prepared folder; leave it out", file=path)
-        items = list(own_pairs.read(path, language, note) if _is_table(path) else _jsonl(path, note))
+        items = list(
+            own_pairs.read(path, languages.language(language), note) if _is_table(path) else _jsonl(path, note)
+        )
         expected = 'pair with "pronoun_a", "pronoun_b" and "group"'
     if not items:
         raise InputError(f"expected at least one {expected}", file=path)
@@ -111,12 +113,12 @@ def _is_suite(first: Entry) -> bool:
     return "noisy_reference" in first.record
 
 
-def _language_of_prepared(folder: str) -> Language:
+def _language_of_prepared(folder: str) -> str:
     from pronmetric.data import arrow
 
     config = arrow.read_manifest(folder).get("config", {})
     try:
-        return languages.of_record(config.get("language"))
+        return languages.of_record(config.get("language")).code
     except (AttributeError, ValueError) as error:
         raise InputError(f"broken table of pronouns in its manifest ({error}); prepare again", file=folder) from None
 

@@ -13,6 +13,7 @@ from pronmetric.output import targets
 from pronmetric.output.targets import AtomicFiles
 from pronmetric.pronouns import languages
 from pronmetric.pronouns.languages import ENGLISH, Language
+from pronmetric.pronouns.tables import codes
 from pronmetric.text import strict_json
 from pronmetric.text.entry import read as read_entries
 
@@ -80,8 +81,7 @@ class Design:
     target: str = ENGLISH.code
 
     def __post_init__(self) -> None:
-        """Refuse settings that exclude each other, and a language without a table of pronouns."""
-        languages.language(self.target)
+        """Refuse settings that exclude each other."""
         if self.groups > self.annotators:
             raise PronmetricError(
                 f"{self.groups} groups of {self.annotators} annotators: a group needs an annotator; "
@@ -89,9 +89,9 @@ class Design:
             )
 
     @property
-    def language(self) -> Language:
-        """The language of the texts."""
-        return languages.language(self.target)
+    def language(self) -> Language | None:
+        """The language of the texts; None where the package has no table of its pronouns, only the user."""
+        return languages.language(self.target) if self.target in (ENGLISH.code, *codes()) else None
 
     @property
     def answers(self) -> tuple[str, ...]:

@@ -56,8 +56,8 @@ def own(design: Design) -> Guide:
     entry = Entry(content["stages" if design.stages else "versions"])
     offered = [item for item in entry.entries("training") if item.get("answer") in design.answers]
     guide = _guide(entry, offered[:TRAINING], design)
-    *forms, last = named_forms(design.language)
-    first, *rest = (text.replace("{pronouns}", f"{', '.join(forms)} or {last}") for text in guide.instructions)
+    named = "" if design.language is None else ", such as {}, {} or {}".format(*named_forms(design.language))
+    first, *rest = (text.replace("{pronouns}", named) for text in guide.instructions)
     other = (
         ()
         if design.target == ENGLISH.code

@@ -170,19 +170,19 @@ def test_a_suite_names_the_language_of_its_texts(tmp_path: Path) -> None:
         "wrong": "es",
     }
     path = write(tmp_path / "suite.jsonl", german)
-    assert candidates.language_of(path, None).code == candidates.language_of(path, "deu").code == "de"
-    assert candidates.language_of(write(tmp_path / "other.jsonl", ENTRY), None).code == "en"
+    assert candidates.language_of(path, None) == candidates.language_of(path, "deu") == "de"
+    assert candidates.language_of(write(tmp_path / "other.jsonl", ENTRY), None) == "en"
     with pytest.raises(InputError, match="the texts are in de, not in `lang=fr`; leave it out"):
         candidates.language_of(path, "fr")
     pair = {"id": "a", "text_a": "Es kam.", "text_b": "Er kam."}
-    assert candidates.language_of(write(tmp_path / "pairs.jsonl", pair), "de").code == "de"
+    assert candidates.language_of(write(tmp_path / "pairs.jsonl", pair), "de") == "de"
 
 
 def test_a_prepared_folder_names_the_language_of_its_texts(tmp_path: Path) -> None:
     record = {"code": "xx", "uses": ["zo personal 3 singular - subject"]}
     for config, code in (({"target": "en"}, "en"), ({"target": "xx", "language": record}, "xx")):
         (tmp_path / "manifest.json").write_text(json.dumps({"config": config}), encoding="utf-8")
-        assert candidates.language_of(str(tmp_path), None).code == code
+        assert candidates.language_of(str(tmp_path), None) == code
 
 
 def test_the_language_is_in_the_id_of_a_study_that_is_not_english() -> None:
