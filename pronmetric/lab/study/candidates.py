@@ -26,7 +26,7 @@ _SUITE_LISTS = ("reference_context", "source_context")
 
 
 def language_of(path: str, lang: str | None) -> str:
-    """The code of the texts' language: that of a prepared folder or suite, which names its own, else `lang`, or English.
+    """The code of the texts' language: that which a prepared folder or a suite names, else `lang`, or English.
 
     Raises:
         InputError: there is no table of it, or `lang` is another one than that of the data.
@@ -48,7 +48,7 @@ def read(path: str, *, split: str | None, note: Callable[[str], object], languag
     """The candidates of a prepared folder, a JSONL file or a table, in order; equal items count once.
 
     split: of a prepared folder, default "train"; the pairs are references and noisy references (R vs R'). language: the
-    code of that of the texts of a table, in which their pronouns are found.
+    code of the language of a table, by which its pronouns are found.
 
     Raises:
         InputError: the data cannot be read, or has no pair that differs in one pronoun.
