@@ -136,9 +136,8 @@ def test_the_guide_of_texts_in_another_language_names_its_pronouns_and_says_that
     assert found.instructions[1] == "Your sentences are in German; the example and the training are in English."
     assert len(found.instructions) == len(guide.own(Design()).instructions) + 1
     assert guide.own(Design()).instructions[0].endswith("such as he, it or their.")
-    assert (
-        guide.own(Design(target="xx")).instructions[0].endswith("The versions differ in a pronoun.")
-    )  # a user's table
+    of_own_table = guide.own(Design(target="xx"))
+    assert of_own_table.instructions[0].endswith("The versions differ in a pronoun.")
     assert guide.own(replace(TWO_STAGES, target="hr")).instructions[1].startswith("Your sentences are in Croatian;")
 
 
