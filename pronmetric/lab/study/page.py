@@ -166,7 +166,7 @@ def _shown(design: Design, name: str, of: Item | Example, texts: Sequence[str]) 
     if design.highlight and not design.stages:
         versions = [
             [show(text[:start]), show(text[start:end]), show(text[end:])]
-            for text, (start, end) in zip(texts, differing(*texts, design.language or ENGLISH), strict=True)
+            for text, (start, end) in zip(texts, differing(texts[0], texts[1], design.language or ENGLISH), strict=True)
         ]
     source = show(of.source) if design.source and of.source else None
     before = list(map(show, of.source_context)) if source else []
