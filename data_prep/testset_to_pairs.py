@@ -16,7 +16,6 @@ from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.errors import InputError
 from pronmetric.lab.human import pair_sets
 from pronmetric.lab.human.pair_sets import PairSet
-from pronmetric.pronouns.finder import FORMS
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Document, Pair
 from pronmetric.text.words import lower_words
@@ -32,8 +31,9 @@ def read(
     context_size: int,
     seed: int,
     note: Callable[[str], None],
+    language: Language = ENGLISH,
 ) -> PairSet:
-    """The pairs of a WMT test set `NAME:LP`, as `pronmetric prepare` makes them.
+    """The pairs of a WMT test set `NAME:LP` into a language, as `pronmetric prepare` makes them.
 
     The aligner is trained only on this test set. context_size: number of context sentences. seed: of the sample of
     lines for training the aligner.
@@ -41,14 +41,15 @@ def read(
     Raises:
         PronmetricError: there is no such test set, no reference, no such system, or no pair.
     """
-    documents = _select_systems(list(discovery.read(corpus.find(dataset, folder))), systems, dataset, folder)
+    testset = corpus.find(dataset, folder, target=language.code)
+    documents = _select_systems(list(discovery.read(testset)), systems, dataset, folder)
     note(f"{dataset}: the aligner is trained on this test set only; a folder of `pronmetric prepare` has better links")
     references = {
         (document.testset, document.lp, segment.seg): segment.refs
         for document in documents
         for segment in document.segments
     }
-    found = pair_sets.judge_prepared(_compare(documents, context_size, seed), references, note=note)
+    found = pair_sets.judge_prepared(_compare(documents, context_size, seed, language), references, note=note)
     if not found.parts:
         raise InputError(f"{dataset}: no system output differs from its reference in a pronoun", file=folder)
     return replace(found, name=dataset)
@@ -78,15 +79,23 @@ def _select_systems(
     ]
 
 
-def _compare(documents: Sequence[Document], context_size: int, seed: int) -> Iterator[Pair]:
+def _compare(documents: Sequence[Document], context_size: int, seed: int, language: Language) -> Iterator[Pair]:
     """System and noisy pairs, without mismatches that grammar explains; each pair of texts once."""
-    aligner = train_aligner(documents, seed)
+    aligner = train_aligner(documents, seed, language)
     if aligner is None:
         return
-    keep = agreement_filter(GRAMMAR, min_agreement=0.0)
+    keep = agreement_filter(GRAMMAR, min_agreement=0.0, language=language)
     seen: set[tuple[str, str, str]] = set()
-    for pair in system_pairs(documents, aligner.align_all, forms=FORMS, context_size=context_size, counts=Counter()):
-        for candidate in (pair, *noisy_references(pair)):
+    found = system_pairs(
+        documents,
+        aligner.align_all,
+        forms=language.forms,
+        context_size=context_size,
+        counts=Counter(),
+        language=language,
+    )
+    for pair in found:
+        for candidate in (pair, *noisy_references(pair, language)):
             kept = filter_pair(candidate, keep)
             key = candidate.kind, candidate.better, candidate.worse
             if kept is not None and key not in seen:

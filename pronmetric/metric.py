@@ -28,7 +28,15 @@ from pronmetric.arguments import (
     whole,
 )
 from pronmetric.checkpoint import files, locate
-from pronmetric.checkpoint.config import PAIR_HEAD, context_limit, has_pair_head, trained_in_context, unscored_note
+from pronmetric.checkpoint.config import (
+    PAIR_HEAD,
+    UNTRAINED,
+    context_limit,
+    has_pair_head,
+    trained_in_context,
+    unscored_note,
+    untrained_note,
+)
 from pronmetric.checkpoint.description import Description
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.copies import load_again
@@ -61,7 +69,8 @@ from pronmetric.version import __version__
 class PronounMetric:
     """Scores the pronouns of texts in their context; see `pronmetric.scoring.score` for what the numbers mean.
 
-    The texts are in the language of the checkpoint (`language`); of one with several, `from_pretrained` chooses one.
+    The texts are in the language of the checkpoint (`language`); of one with several, `from_pretrained` chooses one, or
+    one of the package's tables that it was not trained on, with a warning.
 
     Args:
         loaded: the checkpoint; its model is moved and converted in place.
@@ -126,7 +135,8 @@ class PronounMetric:
     ) -> PronounMetric:
         """Load the default checkpoint, or one from a folder or the Hugging Face hub; no pickle files are read.
 
-        `lang`: code of the texts' language, required for a checkpoint with several. `storage`: the folder for
+        `lang`: code of the texts' language, required for a checkpoint with several, which also scores further ones of
+        the package's tables, with a warning. `storage`: the folder for
         checkpoints from the hub; None is the hub's default cache. The other arguments are those of the class.
 
         Raises:
@@ -250,6 +260,7 @@ class PronounMetric:
             context=context,
             **({} if context_size is None or context == "none" else {"context_size": context_size}),
             **({} if self.language.to_record() is None else {"language": self.language.code}),
+            **({"in_training": "no"} if self.config.get(UNTRAINED) else {}),
             pronouns=len(self.config["pronouns"]),
             segment=self.config["segment"],
             word=self.config["word_state"],
@@ -518,9 +529,10 @@ class PronounMetric:
             )
 
     def _warn(self, texts: Sequence[Text] = ()) -> None:
-        """Warn of forms that are not scored, of texts with too much context, and of sources that are not read."""
-        if (said := unscored_note(self.config, self.name)) is not None:
-            warn(said)
+        """Warn of forms and languages that the checkpoint does not know, of too much context, of unread sources."""
+        for said in (untrained_note(self.config, self.name), unscored_note(self.config, self.name)):
+            if said is not None:
+                warn(said)
         if number := sum(text.left_out > 0 for text in texts):
             warn(
                 f"{number} of {len(texts)} texts have more sentences of context than the {self.context_limit} that the "

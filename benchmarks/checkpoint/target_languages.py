@@ -5,7 +5,8 @@
 
 The texts of a language are of two kinds: the development references of its prepared folder, and, where the folder of
 WMT has its pair into English, the original of that test set (default: WMT22) with the English reference as its source.
-Each is scored with its source, without it, and with it but without any previous sentence.
+Of a language that the checkpoint was not trained on they are the references of all parts of its folder, and only the
+areas are measured. Each is scored with its source, without it, and with it but without any previous sentence.
 
 - Areas under the ROC curve: a fifth of the pronouns are replaced by the folder's confusion table.
 - The choice of gender: a singular subject pronoun of the third person against those of the other genders (er, sie, es),
@@ -34,7 +35,7 @@ from data_prep.wmt import discovery
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
 from pronmetric.cli.main import main as pronmetric
-from pronmetric.errors import InputError, PronmetricError
+from pronmetric.errors import PronmetricError
 from pronmetric.eval.detection import detect
 from pronmetric.eval.estimates import Estimate, cluster_share
 from pronmetric.metric import PronounMetric
@@ -46,7 +47,7 @@ from pronmetric.training.examples.prepared import Folder
 from pronmetric.training.source.data import read_translations, replaced
 
 PAGE = pages.PUBLISHED / "target-languages.md"
-DEVELOPMENT, TEST = "development", "test"
+DEVELOPMENT, TEST, HELD_OUT = "development", "test", "held out"
 WAYS = ("source", "no source", "source, no context")
 KINDS = {"singularneuter": "it", "singularmasculine": "he or she", "singularfeminine": "he or she"}
 DEIXIS = Path("data") / "suites" / "voita" / "deixis_dev.json"
@@ -69,10 +70,16 @@ class Choice(NamedTuple):
     kind: str
 
 
-def of_folder(folder: Path) -> list[Sample]:
-    """The development references of a prepared folder."""
-    rows = read_translations(folder, "translations_development")
-    return [Sample(row, row["doc"]) for row in rows if row["kind"] == "reference"]
+def of_folder(folder: Path, *parts: str) -> list[Sample]:
+    """The references in these parts of a prepared folder."""
+    rows = (row for part in parts for row in read_translations(folder, f"translations_{part}"))
+    return [Sample(row, _unit(row)) for row in rows if row["kind"] == "reference"]
+
+
+def _unit(row: Mapping[str, Any]) -> Hashable:
+    """The document of a row; where its test set gives none, a block of segments."""
+    testset, *_, seg = row["id"].split("/")
+    return (testset, int(seg) // BLOCK) if row["doc"] == testset else row["doc"]
 
 
 def of_testset(testset: str, code: str, wmt: Path) -> list[Sample]:
@@ -207,19 +214,21 @@ def suite(
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """The figures of each language of the checkpoint that has a prepared folder, and of the suites."""
+    """The figures of each language that has a prepared folder, and of the suites."""
     place = locate.locate(options.model)
     known = [each.code for each in checkpoint_config.languages_of(checkpoint_config.read(place.folder / locate.CONFIG))]
     folders = Folder.of_languages(options.data)
-    if others := [str(each.path) for each in folders if each.code not in known]:
-        raise InputError(f"expected data in {', '.join(known)}, the languages of {place.name}", file=others[0])
-    figures: dict[str, Any] = {DEVELOPMENT: {}, TEST: {}}
+    figures: dict[str, Any] = {DEVELOPMENT: {}, TEST: {}, HELD_OUT: {}}
     wmt = options.wmt_dir or options.shared / "data" / "wmt"
     for folder in folders:
         metric = PronounMetric.from_pretrained(options.model, lang=folder.code)
         table = ConfusionTable.load(folder.path / "confusion.json", forms=metric.language.forms)
+        if folder.code not in known:
+            chosen = draw(of_folder(folder.path, "train", "development"), metric.language, options.limit)
+            figures[HELD_OUT][folder.code] = {"detection": detection(metric, chosen, table)}
+            continue
         for name, samples in (
-            (DEVELOPMENT, of_folder(folder.path)),
+            (DEVELOPMENT, of_folder(folder.path, "development")),
             (TEST, of_testset(options.testset, folder.code, wmt)),
         ):
             if chosen := draw(samples, metric.language, options.limit):
@@ -257,7 +266,8 @@ def page(content: Mapping[str, Any]) -> str:
     sections = []
     for name, figures in content["figures"].items():
         if figures:
-            tables = {"detection": _detection_table(figures), "choice": _choice_table(figures)}
+            tables = {"detection": _detection_table(figures)}
+            tables |= {} if name == HELD_OUT else {"choice": _choice_table(figures)}
             sections.append(parts[name].format(testset=content["testset"], **tables))
     for one in content["suites"]:
         groups = [("all", "", one), *((by, name, own) for by, its in one["by"].items() for name, own in its.items())]

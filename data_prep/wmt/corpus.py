@@ -32,9 +32,10 @@ def find(dataset: str, folder: str, *, target: str = "en") -> TestSet:
         cause = f"; {lonely.id}: {lonely.reason}" if lonely else ""
         raise InputError(f"{dataset!r} {problem}; there are: {ids}{cause}", file=folder)
     if found[0].target != target:
+        other = found[0].target
         raise PronmetricError(
-            f"{dataset} is into {found[0].target}; only {language_codes.name(target)} is scored, give a pair into "
-            f"{target}"
+            f"{dataset} is into {other}, and texts in {language_codes.name(target)} are scored: give a pair into "
+            f"{target}, or a model of {other} with `lang={other}`"
         )
     return found[0]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NoReturn
 
 import yaml
@@ -25,6 +26,7 @@ DECISION = "decision"
 PAIR_HEAD = "pair_head"  # absent in checkpoints without one
 LANGUAGE = "language"  # the record of a target language other than English
 LANGUAGES = "languages"  # the records of several target languages instead, of which one is chosen
+UNTRAINED = "untrained"  # the chosen language is none of its training
 CALIBRATION = "calibration"  # of the chosen one
 MISSING = "missing"  # the calibration of its gap head
 JUDGED = "judged"  # the weights of the preference of a scorer that reads sources itself
@@ -68,6 +70,11 @@ def tie_threshold(config: Mapping[str, Any], *, name: str, by: str = SCORE) -> f
     """
     key = TIE if by == SCORE else f"{TIES}.{by}"
     threshold = config.get(TIE) if by == SCORE else (config.get(TIES) or {}).get(by)
+    if threshold is None and config.get(UNTRAINED):
+        code = language_of(config).code
+        raise PronmetricError(
+            f"checkpoint {name} was not trained on {code} and has no tie threshold for it; give `tie=` a number"
+        )
     if threshold is None:
         others = "" if reads_source(config) else " (checkpoints that this version trains have one)"
         raise PronmetricError(
@@ -150,6 +157,17 @@ def unscored_note(config: Mapping[str, Any], name: str) -> str | None:
     )
 
 
+def untrained_note(config: Mapping[str, Any], name: str) -> str | None:
+    """What a user must know of the checkpoint `name` in a language that it was not trained on; None in its own."""
+    if not config.get(UNTRAINED):
+        return None
+    calibrated = ", and probabilities are calibrated as in its languages on average" if config.get(CALIBRATION) else ""
+    return (
+        f"checkpoint {name} was not trained on {language_of(config).code}: docs/target-languages.md, "
+        f'"Languages not in training", has what was measured; missing pronouns are not found{calibrated}'
+    )
+
+
 def trained_in_context(config: Mapping[str, Any]) -> bool:
     """Whether the checkpoint was trained with a context; without, it scores without one by default."""
     return bool(config["context"] != NONE and config["context_size"])
@@ -203,7 +221,10 @@ def language_of(config: Mapping[str, Any]) -> Language:
 
 
 def of_language(config: Mapping[str, Any], code: str | None, *, name: str) -> dict[str, Any]:
-    """The config of a checkpoint for one of its languages: as if it had no other.
+    """The config of a checkpoint for one language: as if it had no other.
+
+    A scorer of several languages that reads sources may also score one that it was not trained on, by the package's
+    table of its forms (`_untrained`).
 
     Args:
         config: complete.
@@ -219,12 +240,42 @@ def of_language(config: Mapping[str, Any], code: str | None, *, name: str) -> di
     if code is not None and code not in {each.code for each in scored}:
         code = bare(code)
     if code is not None and code not in {each.code for each in scored}:
-        raise PronmetricError(f"checkpoint {name} scores texts in {_codes(scored)}, and `lang={code}` is none of them")
+        return _untrained(config, code, name=name)
     if LANGUAGES not in config:
         return dict(config)
     target = next(each for each in map(Target.model_validate, config[LANGUAGES]) if each.code == code)
-    forms, training = languages.of_record(target.record).forms, config.get("training", {})
-    calibrations = training.get(CALIBRATION) or {}
+    return _only(config, target, record=(config.get("training", {}).get(CALIBRATION) or {}).get(code))
+
+
+def _untrained(config: Mapping[str, Any], code: str, *, name: str) -> dict[str, Any]:
+    """The config for a language that is none of its training.
+
+    Its forms are those of the package's table, its calibration is the mean of those of the others, which changes no
+    order of scores within the language; it finds no missing pronouns and has no tie threshold.
+    """
+    scored = languages_of(config)
+    refused = f"checkpoint {name} scores texts in {_codes(scored)}, and `lang={code}` is none of them"
+    if LANGUAGES not in config or not reads_source(config):
+        raise PronmetricError(refused)
+    if code == languages.ENGLISH.code:
+        raise PronmetricError(f"{refused}: give a checkpoint of English texts, such as base")
+    if code not in tables.codes():
+        others = ", ".join(sorted(set(tables.codes()) - {each.code for each in scored}))
+        raise PronmetricError(
+            f"{refused}, nor one of the further tables of the package ({others}): train a checkpoint with a table of "
+            'your own (`data.target=FILE.tsv`; docs/target-languages.md, "Another language")'
+        )
+    targets = [Target.model_validate(each) for each in config[LANGUAGES]]
+    calibrated = {each.code: each.calibration for each in targets if each.calibration is not None}
+    mean = {key: fmean(getattr(each, key) for each in calibrated.values()) for key in ("scale", "bias") if calibrated}
+    target = Target.model_validate({**(languages.language(code).to_record() or {}), CALIBRATION: mean or None})
+    chosen = _only(config, target, record={"mean of": list(calibrated)} if calibrated else None)
+    return chosen | {"pronouns": list(languages.language(code).forms), UNTRAINED: True}
+
+
+def _only(config: Mapping[str, Any], target: Target, *, record: object) -> dict[str, Any]:
+    """The config as if it had only this language; record: that of its calibration."""
+    forms = languages.of_record(target.record).forms
     chosen: dict[str, Any] = {
         LANGUAGE: target.record,
         CALIBRATION: None if target.calibration is None else target.calibration.model_dump(),
@@ -232,7 +283,7 @@ def of_language(config: Mapping[str, Any], code: str | None, *, name: str) -> di
         TIE: target.tie,
         TIES: target.ties,
         "pronouns": [form for form in config["pronouns"] if form in forms],
-        "training": {**training, CALIBRATION: calibrations.get(code)},
+        "training": {**config.get("training", {}), CALIBRATION: record},
     }
     rest = {key: value for key, value in config.items() if key != LANGUAGES}
     return {key: value for key, value in {**rest, **chosen}.items() if value is not None}

@@ -214,7 +214,8 @@ class Model(Settings):
     segment: how the scores of a segment's pronouns become its score. separator: whether one follows the context.
     pronouns: the inventory. context, context_size: the kind of context in training, and its sentences. language: the
     table of a target language that is not English. languages: several target languages instead, of which one is chosen
-    for each use (`checkpoint.config.of_language`); `pronouns` has the forms of all. calibration: of the chosen one.
+    for each use (`checkpoint.config.of_language`); `pronouns` has the forms of all. untrained: the chosen one is none
+    of them. calibration: of the chosen one.
     missing: of the gap head of a scorer that reads sources itself; None: it finds no missing pronouns. judged: its
     preference; None: it has none.
     tie, ties: thresholds of the score, and of what else may decide. decision: what decides. source: of a reader of
@@ -237,6 +238,7 @@ class Model(Settings):
     context_size: SizeOrNone = UNNAMED_CONTEXT_SIZE
     language: dict[str, Any] | None = None
     languages: Annotated[list[Target], Field(min_length=2)] | None = None
+    untrained: bool = False
     calibration: Calibration | None = None
     missing: Calibration | None = None
     judged: PeoplePreference | None = None

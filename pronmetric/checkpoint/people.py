@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pronmetric.checkpoint.config import read
+from pronmetric.checkpoint.config import UNTRAINED, read
 from pronmetric.checkpoint.locate import CONFIG
 from pronmetric.errors import PronmetricError
 
@@ -28,11 +28,13 @@ class People(NamedTuple):
 
 
 def people_of(config: Mapping[str, Any], reader: Path | None = None) -> People | None:
-    """The record of a checkpoint, or of its reader where sources count; None without one.
+    """The record of a checkpoint, or of its reader where sources count; None without one, or in a further language.
 
     Raises:
         PronmetricError: the record is none.
     """
+    if config.get(UNTRAINED):
+        return None
     given = (config if reader is None else read(reader / CONFIG)).get(PEOPLE)
     return None if given is None else people_from(given)
 

@@ -165,6 +165,8 @@ def _onnx(task: ExportFlags) -> None:
     with targets.AtomicFile(task.output) as file:
         file.buffer.write(content)
     note.begin()
+    if (untrained := checkpoint_config.untrained_note(config, place.name)) is not None:
+        note(untrained)
     note(f"{task.output}: {len(content) / 1e6:.1f} MB, {signature}")
 
 

@@ -29,6 +29,7 @@ from pronmetric.lab.human.pair_evaluation import Scores, Settings
 from pronmetric.lab.human.pair_sets import SHUFFLED, SPLITS, PairSet
 from pronmetric.output import targets
 from pronmetric.pronouns import languages
+from pronmetric.pronouns.languages import Language
 from pronmetric.results import FEW
 from pronmetric.results.write import counts_entry
 from pronmetric.text import strict_json
@@ -211,9 +212,9 @@ def _evaluate_pairs(task: EvaluateFlags) -> None:
         raise PronmetricError("--threshold needs labelled pronouns, these are pairs of texts")
     run = _open(task)
     note, config = run.note, None if task.scores is not None else run.checkpoint.config
-    _note_english_figures(config, note)
+    language = languages.language(task.model.lang or languages.ENGLISH.code) if config is None else run.language
     seen = _read_seen(task.seen, config, note)
-    pairs = _read_pairs(task, config, note)
+    pairs = _read_pairs(task, config, note, language)
     context = task.context or COMMON if config is None else run.choose_context(task.context, COMMON)
     texts = list(pairs.texts(context, seed=task.seed))
     by = SCORE  # scores in a file are of no model here: only a threshold of "auto" depends on it
@@ -229,6 +230,7 @@ def _evaluate_pairs(task: EvaluateFlags) -> None:
         baselines=None if task.also is None else pair_scores.score_pairs(task.also, pairs, source=pairs.name),
         language_model=_read_by_language_model(pairs, texts, task) | asked,
         endpoint=passes,
+        language=language,
     )
     if task.scores is not None:
         scores = Scores(_read_scores(pairs, task.scores), scored_by=task.scores)
@@ -252,13 +254,6 @@ def _evaluate_pairs(task: EvaluateFlags) -> None:
     _note_signatures(scores, settings, note)
 
 
-def _note_english_figures(config: Mapping[str, Any] | None, note: Notes) -> None:
-    """Note that figures by pronoun are of English, where the checkpoint scores another language."""
-    own = languages.ENGLISH if config is None else checkpoint_config.language_of(config)
-    if not own.ruled:
-        note(f"kinds and numbers of pronouns, and simple baselines, are those of English; the model scores {own.code}")
-
-
 def _note_few(number: int, units: str, note: Notes) -> None:
     if number < MINIMUM:
         note(f"no intervals: fewer than {MINIMUM} {units}")
@@ -280,7 +275,7 @@ def _read_seen(file: str | None, config: Mapping[str, Any] | None, note: Notes) 
     return pairs
 
 
-def _read_pairs(task: EvaluateFlags, config: Mapping[str, Any] | None, note: Notes) -> PairSet:
+def _read_pairs(task: EvaluateFlags, config: Mapping[str, Any] | None, note: Notes, language: Language) -> PairSet:
     texts = task.texts
     if texts.dataset is not None:
         from data_prep import testset_to_pairs
@@ -288,7 +283,13 @@ def _read_pairs(task: EvaluateFlags, config: Mapping[str, Any] | None, note: Not
         assert texts.wmt_dir is not None  # checked by `TextFlags.check`
         size = CONTEXT_SIZE if config is None else config["context_size"]
         pairs = testset_to_pairs.read(
-            texts.dataset, texts.wmt_dir, texts.systems, context_size=size, seed=task.seed, note=note
+            texts.dataset,
+            texts.wmt_dir,
+            texts.systems,
+            context_size=size,
+            seed=task.seed,
+            note=note,
+            language=language,
         )
     else:
         assert task.pairs is not None  # checked by `EvaluateFlags.check`

@@ -49,7 +49,7 @@ GROUPS = {
         "baseline": "compute what a metric is compared with: APT, AutoPRF, counts of pronouns by the source",
     },
     "tools": {
-        "align": "align the words of two line-parallel English texts",
+        "align": "align the words of two line-parallel texts",
         "attention": "show the attention weights of the pronouns of a sentence",
         "clpp": "cross-lingual pronoun prediction (WMT 2016): figures, data, baseline, classifier",
         "nmt": "train and run translation models with context, small, as in the papers of the test suites",

@@ -11,7 +11,6 @@ from pronmetric.cli import flags
 from pronmetric.cli import people as people_runs
 from pronmetric.cli.endpoint import EndpointFlags
 from pronmetric.cli.flags import ModelFlags, OutputFlags
-from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, part, switch, whole
 from pronmetric.cli.people import Measurement, PeopleFlags
 from pronmetric.cli.run import ScoringRun
@@ -28,7 +27,7 @@ from pronmetric.text.context import COMMON
 
 DESCRIPTION = """Extracts pronoun errors from an MQM annotation file, as judged pairs of texts or as labelled
 pronouns. The file is in Marot format (TSV: system, doc, seg_id or docSegId, rater, source, target, category, severity;
-spans marked as <v>..</v>).
+spans marked as <v>..</v>). --lang names the language of the translations (default: en).
 
 A pronoun error is an error whose span overlaps a pronoun and has at most --longest words; errors of punctuation,
 spelling, locale and source are excluded.
@@ -56,6 +55,7 @@ Prepared folders count marks of at most two words: --longest 2 gives the same ma
 examples:
   pronmetric mqm mqm_ted_zhen.tsv --pairs pairs.jsonl --pronouns pronouns.jsonl
   pronmetric mqm mqm_ted_zhen.tsv --pairs close.jsonl --other-words 2
+  pronmetric mqm mqm_ted_ende.tsv --lang de --pronouns pronouns.jsonl
   pronmetric mqm mqm_ted_zhen.tsv --evaluate --longest 2 --plot raters.svg"""
 Context = Mapping[tuple[str, int], tuple[str, ...]]
 EVALUATION = "evaluation"
@@ -84,7 +84,7 @@ class MqmFlags(Flags):
         help="the system whose text is the context; none for no context (default: %(default)s)",
     )
     strict: bool = switch(
-        help="refuse a file with rows that are no annotation of the translation, or whose texts do not look English"
+        help="refuse a file with rows that are no annotation of the translation, or whose texts are in another language"
     )
     longest: int = flag(
         type=whole(1),
@@ -112,7 +112,6 @@ class MqmFlags(Flags):
             raise UsageError("nothing to write: give --pairs, --pronouns, --to_json or --evaluate")
         given = {
             "--model": self.model.model,
-            "--lang": self.model.lang,
             "--allow_network": self.model.allow_network or None,
             "--batch_size": self.model.batch_size,
             "--gpus": self.model.gpus,
@@ -140,14 +139,16 @@ def run(task: MqmFlags) -> None:
     note = task.out.notes()
     note.begin()
     left_out: Counter[str] = Counter()
-    judgements = mqm.read(task.file, strict=task.strict, tally=left_out)
+    run = ScoringRun(task.model, task.out, note) if task.evaluate else None
+    language = languages.language(task.model.lang or languages.ENGLISH.code) if run is None else run.language
+    judgements = mqm.read(task.file, strict=task.strict, tally=left_out, language=language)
     if escaped := left_out.pop(mqm.ESCAPED, 0):
         note(f"{task.file}: {escaped} {mqm.READ_ESCAPED}")
     for kind in mqm.LEFT_OUT:
         if left_out[kind]:
             note(f"{task.file}: {left_out[kind]} {mqm.DESCRIPTIONS[kind]}, left out")
     distinct = dict.fromkeys(one.text for one in judgements)
-    check_texts({task.file: distinct}, languages.ENGLISH, note, strict=task.strict)
+    check_texts({task.file: distinct}, language, note, strict=task.strict)
     reference = None if task.reference == "none" else task.reference
     context: Context = {}
     if task.pairs is not None or task.pronouns is not None:
@@ -159,8 +160,8 @@ def run(task: MqmFlags) -> None:
     lines = [", ".join(f"{number} {what.replace('_', ' ')}" for what, number in figures.items())]
     content: dict[str, object] = {"file": task.file, **figures, "rows_left_out": dict(+left_out)}
     tables = None
-    if task.evaluate:
-        tables, content[EVALUATION] = _evaluate(task, note)
+    if run is not None:
+        tables, content[EVALUATION] = _evaluate(task, run)
     with targets.AtomicFiles() as files:
         if task.pairs is not None:
             line, content["pairs"] = _write_pairs(files.open(task.pairs), judgements, context, reference, task)
@@ -173,13 +174,12 @@ def run(task: MqmFlags) -> None:
     print("\n".join(lines) + ("" if tables is None else f"\n\n{tables}"))
 
 
-def _evaluate(task: MqmFlags, note: Notes) -> tuple[str, dict[str, object]]:
+def _evaluate(task: MqmFlags, run: ScoringRun) -> tuple[str, dict[str, object]]:
     """How the checkpoint agrees with the raters: the tables to print, and the figures for JSON."""
     from data_prep.people import mqm as carried
     from data_prep.people import sets
     from data_prep.people.texts import judged_texts
 
-    run = ScoringRun(task.model, task.out, note)
     people_runs.require_probabilities(run.checkpoint.config)
     path, left_out = Path(task.file), Counter[str]()
     judged = judged_texts(

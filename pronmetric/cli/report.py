@@ -238,8 +238,7 @@ def _of_result(model: ModelFlags, signature: str) -> ModelFlags:
     if model.lang is not None:
         return model
     config, code = checkpoint_config.read(locate_model(model).folder / locate.CONFIG), language_code(signature)
-    own = [each.code for each in checkpoint_config.languages_of(config)]
-    return replace(model, lang=code) if len(own) > 1 and code in own else model
+    return replace(model, lang=code) if len(checkpoint_config.languages_of(config)) > 1 else model
 
 
 def _language_of_result(run: ScoringRun, signature: str) -> Language:

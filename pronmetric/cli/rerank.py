@@ -12,8 +12,9 @@ from pronmetric.cli.flags import RESEGMENTED_SPEAKERS, SPEAKERS_WITHOUT_CONTEXT,
 from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
 from pronmetric.cli.run import ScoringRun
 from pronmetric.output import targets
+from pronmetric.pronouns import languages
 from pronmetric.pronouns.known_words import CHECKED_LINES, check_texts
-from pronmetric.pronouns.languages import ENGLISH
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.results import write
 from pronmetric.scoring.rerank import NO_TEXT, Choice, Weighting, rerank, rerank_by_agreement
 from pronmetric.text import streams, strict_json
@@ -148,7 +149,6 @@ class RerankFlags(Flags):
             "--speakers": self.speakers,
             "--context": self.context,
             "--model": self.model.model,
-            "--lang": self.model.lang,
             "-s": self.sources,
         }
         if self.mbr and (extra := [name for name, value in of_model.items() if value is not None]):
@@ -173,12 +173,12 @@ def run(task: RerankFlags) -> None:
     corpus, rows = _read(task, run)
     candidates: Candidates = [row.texts for row in rows]
     given = None if task.scores is None else read_scores(task.scores, candidates)
-    language = ENGLISH if task.mbr else run.language
+    language = _language(task, run)
     first = [text for texts in islice(candidates, CHECKED_LINES) for text in texts]
     check_texts({"the candidates": first}, language, note, strict=task.strict)
     if task.mbr:
         note.begin()
-        choices, signature = _rerank_by_agreement(candidates, given, task), None
+        choices, signature = _rerank_by_agreement(candidates, given, language, task), None
     else:
         choices, signature = _rerank(rows, corpus, given, task, run)
     _write(rows, given, choices, signature, task)
@@ -198,6 +198,11 @@ def run(task: RerankFlags) -> None:
         note(f"signature: {signature}")
 
 
+def _language(task: RerankFlags, run: ScoringRun) -> Language:
+    """The language of the candidates: that of the model, or without one that of --lang."""
+    return languages.language(task.model.lang or ENGLISH.code) if task.mbr else run.language
+
+
 def _read(task: RerankFlags, run: ScoringRun) -> tuple[Corpus | None, list[Row]]:
     """The candidates of each line with what stands beside them; the corpus of parallel files."""
     beside_them: dict[str, Any] = {
@@ -206,7 +211,7 @@ def _read(task: RerankFlags, run: ScoringRun) -> tuple[Corpus | None, list[Row]]
         "docids": task.docids,
         "speakers": task.speakers,
     }
-    note, reading = run.note, Reading(task.format, language=lambda: run.language.code)
+    note, reading = run.note, Reading(task.format, language=lambda: _language(task, run).code)
     if task.candidates:
         corpus = read_parallel(task.candidates, note, reading, **beside_them, resegment=task.resegment)
         return corpus, list(corpus.rows())
@@ -231,11 +236,11 @@ def _note_no_translations(choices: Sequence[Choice], note: output.Notes) -> None
         note(f"of {len(bare)} lines no candidate looks like a translation (the first is line {bare[0]})")
 
 
-def _rerank_by_agreement(candidates: Candidates, given: Given, task: RerankFlags) -> list[Choice]:
+def _rerank_by_agreement(candidates: Candidates, given: Given, language: Language, task: RerankFlags) -> list[Choice]:
     """The choices without a model."""
     choices = []
     with output.bar(task.out.quiet, total=len(candidates), label="rerank", unit="lines") as bar:
-        for choice in rerank_by_agreement(candidates, weighting=task.weighting, given=given):
+        for choice in rerank_by_agreement(candidates, weighting=task.weighting, given=given, language=language):
             choices.append(choice)
             bar.update()
     return choices

@@ -93,8 +93,9 @@ class ScoringRun:
         self.note.begin()
         if (caveat := checkpoint_config.caveat(checkpoint.config)) is not None:
             self.note(f"checkpoint {loaded.name}: {caveat}")
-        if (unscored := checkpoint_config.unscored_note(checkpoint.config, loaded.name)) is not None:
-            self.note(unscored)
+        for said in (checkpoint_config.untrained_note, checkpoint_config.unscored_note):
+            if (note := said(checkpoint.config, loaded.name)) is not None:
+                self.note(note)
         return loaded
 
     def choose_context(

@@ -18,7 +18,7 @@ SAMPLE = """Draw the items of a study, and the tasks of each annotator, into a n
 
 DATA is a folder of `prepare` (references and references with a system's pronoun), the JSONL of `suite build wmt` (with
 sources), judged pairs (JSONL) with "pronoun_a", "pronoun_b" and "group", the source language, or your own table: a TSV
-file with the columns reference and other, which differ in a pronoun, and maybe group, doc, context, source,
+file with the columns reference and other, which differ in a pronoun of --lang, and maybe group, doc, context, source,
 source_context, id and antecedent. Without context, the references above in the same doc are shown: two, or as many as
 antecedent says, the number of sentences from the antecedent to this one. A pair that occurs more than once counts
 once. In each source language, all pronoun pairs (and with --scores all ranges of the score difference) get equally many
@@ -44,6 +44,7 @@ examples:
   pronmetric study sample runs/data -o study --items 60 --pronoun-pairs he:it she:it it:he
   pronmetric study sample suite.jsonl -o study --preset paper --show-source
   pronmetric study sample pairs.tsv -o study --balance level
+  pronmetric study sample pairs-de.tsv -o study --lang de --balance level
   pronmetric study sample translations.jsonl -o study --preset two-stage --items 200"""
 
 
@@ -119,6 +120,9 @@ class SampleFlags(Flags):
     items: ItemFlags = part(ItemFlags, "items")
     people: PeopleFlags = part(PeopleFlags, "annotators")
     shown: ShownFlags = part(ShownFlags, "what annotators see")
+    lang: str | None = flag(
+        metavar="CODE", help="language of the texts (default: that of a prepared folder or a suite, else en)"
+    )
     seed: int | None = flag(type=whole(0), metavar="N", help="of the sample and of the orders (default: 1)")
     quiet: bool = switch(help="no notes on stderr")
 
@@ -154,13 +158,15 @@ def run_sample(task: SampleFlags) -> None:
         task.output, [task.data, task.items.scores], why="give a new folder, answers belong to one study"
     )
     note = output.Notes(quiet=task.quiet)
-    if task.design.stages:
+    language = candidates.language_of(task.data, task.lang)
+    design = replace(task.design, target=language)
+    if design.stages:
         items = candidates.read_translations(task.data, note=note)
     else:
-        items = candidates.read(task.data, split=task.items.split, note=note)
+        items = candidates.read(task.data, split=task.items.split, language=language, note=note)
     chosen = choose(items, languages=task.items.languages, pairs=task.items.pairs)
     try:
-        study = sample(chosen, task.design, differences=task.items.differences())
+        study = sample(chosen, design, differences=task.items.differences())
     except InputError as error:
         raise InputError(str(error), file=task.data) from None
     note.begin()

@@ -1,13 +1,14 @@
 """Kinds of pronoun errors: the classes in which a wrong pronoun differs from the right one.
 
-The classes are those of `tables/pronouns.en.tsv`. Of a form with several uses (her, that), the use with the fewest
-differences counts; among equals the first in the table.
+The classes are those of the language's table of pronouns. Of a form with several uses (her, that), the use with the
+fewest differences counts; among equals the first in the table.
 
 1. If either is a relative or an interrogative, the kind is relative; else if either is a demonstrative, it is
    demonstrative; neither is combined with another kind.
 2. Else all of these that apply, so that a pair may have several kinds (he -> them: number and case): person (first,
-   second, third); in the same person gender (masculine, feminine) or animacy (either of them and neuter); number,
-   if both forms show it (you does not); case (subject, object, determiner, independent, reflexive).
+   second, third); in the same person gender (masculine, feminine) or animacy (either of them and neuter; in English
+   alone, elsewhere it is gender); number, if both forms show it (you does not); case (subject, object, determiner,
+   independent, reflexive).
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from pronmetric.pronouns.finder import ENTRIES, Entry
+from pronmetric.pronouns.finder import Entry
+from pronmetric.pronouns.languages import ENGLISH, Language
 
 GENDER, ANIMACY, NUMBER, PERSON, CASE = "gender", "animacy", "number", "person", "case"
 DEMONSTRATIVE, RELATIVE = "demonstrative", "relative"
@@ -23,8 +25,8 @@ KINDS = (GENDER, ANIMACY, NUMBER, PERSON, CASE, DEMONSTRATIVE, RELATIVE)
 
 
 @cache
-def kinds(reference: str, wrong: str) -> tuple[str, ...]:
-    """The kinds of `wrong` in place of `reference`, lower-cased forms, in the order of `KINDS`.
+def kinds(reference: str, wrong: str, language: Language = ENGLISH) -> tuple[str, ...]:
+    """The kinds of `wrong` in place of `reference`, lower-cased forms of a language, in the order of `KINDS`.
 
     Empty if the two are equal, or one of them is not a pronoun.
 
@@ -33,16 +35,13 @@ def kinds(reference: str, wrong: str) -> tuple[str, ...]:
     """
     if reference == wrong:
         return ()
-    uses = [tuple(_differences(a, b)) for a in _uses(reference) for b in _uses(wrong)]
+    ours, theirs = ([entry for entry in language.entries if entry.form == form] for form in (reference, wrong))
+    uses = [tuple(_differences(a, b, animacy=language == ENGLISH)) for a in ours for b in theirs]
     fewest = min(uses, key=len, default=())
     return tuple(kind for kind in KINDS if kind in fewest)
 
 
-def _uses(form: str) -> list[Entry]:
-    return [entry for entry in ENTRIES if entry.form == form]
-
-
-def _differences(a: Entry, b: Entry) -> Iterator[str]:
+def _differences(a: Entry, b: Entry, *, animacy: bool) -> Iterator[str]:
     types = {a.type, b.type}
     if types & {"relative", "interrogative"}:
         yield RELATIVE
@@ -52,7 +51,7 @@ def _differences(a: Entry, b: Entry) -> Iterator[str]:
         if a.person != b.person:
             yield PERSON
         elif a.gender != b.gender and "-" not in (a.gender, b.gender):
-            yield ANIMACY if "neuter" in (a.gender, b.gender) else GENDER
+            yield ANIMACY if animacy and "neuter" in (a.gender, b.gender) else GENDER
         if a.number != b.number and "-" not in (a.number, b.number):
             yield NUMBER
         if _case(a) != _case(b):

@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import combinations, groupby, islice
 from typing import NamedTuple
 
-from pronmetric.pronouns import finder
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.scoring.score import SegmentScore
 from pronmetric.text.context import CONTEXT_SIZE, Source, Text, attribute, introduce, is_sentence, join
 from pronmetric.text.no_translation import kind_of
@@ -111,7 +111,7 @@ def _difference(score: float | None, first: float | None) -> float:
     return 0.0 if score is None or first is None else score - first
 
 
-def consensus(candidates: Sequence[str]) -> list[float]:
+def consensus(candidates: Sequence[str], language: Language = ENGLISH) -> list[float]:
     """The mean agreement of each candidate's pronouns with those of the other candidates, in [0, 1].
 
     Minimum Bayes risk decoding with the other candidates, all equally likely, in place of the reference. The agreement
@@ -121,18 +121,22 @@ def consensus(candidates: Sequence[str]) -> list[float]:
     >>> [round(value, 3) for value in consensus(["She left.", "He left.", "She went.", "Gone."])]
     [0.333, 0.0, 0.333, 0.0]
     """
-    bags = [Counter(found.form for found in finder.find(text)) for text in candidates]
+    bags = [Counter(found.form for found in language.find(text)) for text in candidates]
     sums = [sum((_f1(bag, other) for j, other in enumerate(bags) if j != i), Fraction()) for i, bag in enumerate(bags)]
     return [float(total / (len(bags) - 1)) for total in sums] if len(bags) > 1 else [1.0] * len(bags)
 
 
 def rerank_by_agreement(
-    candidates: Iterable[Sequence[str]], *, weighting: Weighting, given: Sequence[Sequence[float]] | None = None
+    candidates: Iterable[Sequence[str]],
+    *,
+    weighting: Weighting,
+    given: Sequence[Sequence[float]] | None = None,
+    language: Language = ENGLISH,
 ) -> Iterator[Choice]:
     """Choose one of the candidates of each line by their `consensus`, without a model, in the order of the lines."""
     for i, texts in enumerate(candidates):
         why = _no_translations(texts, [kind_of(text) for text in texts])
-        yield weighting.choose(consensus(texts), None if given is None else given[i], why)
+        yield weighting.choose(consensus(texts, language), None if given is None else given[i], why)
 
 
 def _no_translations(texts: Sequence[str], kinds: Sequence[str | None]) -> list[str | None]:

@@ -8,6 +8,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from pronmetric.checkpoint.config import untrained_note
 from pronmetric.checkpoint.people import people_of
 from pronmetric.output.display import visible
 from pronmetric.report import embed
@@ -32,11 +33,12 @@ def page(service: Service) -> tuple[str, str]:
         "sourceLang": None if metric.source is None else metric.source.language,
     }
     js = _file("common.js", "pronmetric.report") + "".join(map(_file, _SCRIPTS))
+    people, untrained = people_of(metric.config), untrained_note(metric.config, metric.name)
     parts = {
         "data": embed.dump_json(facts),
         "model": escape(visible(metric.name)),
         "signature": escape(str(metric.signature(context=service.context))),
-        "people": "" if (people := people_of(metric.config)) is None else escape(of_people(people)),
+        "people": escape(visible(untrained or "") if people is None else of_people(people)),
         "title": "pronmetric: pronouns of a translation",
     }
     return _fill("page.html", js, parts)

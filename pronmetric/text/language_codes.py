@@ -22,7 +22,8 @@ zu:zul
 """
 _NAMES = {
     "czech": "cs", "english": "en", "french": "fr", "german": "de", "hungarian": "hu", "russian": "ru", "spanish": "es",
-    "chinese": "zh", "japanese": "ja", "ukrainian": "uk",
+    "chinese": "zh", "japanese": "ja", "ukrainian": "uk", "croatian": "hr", "hebrew": "he", "hindi": "hi",
+    "icelandic": "is",
 }  # fmt: skip
 _BARE = {
     code: two
@@ -42,6 +43,24 @@ def bare(code: str) -> str:
     """
     language = re.split("[_-]", code.strip().lower())[0]
     return _BARE.get(language, language)
+
+
+def is_known(code: str) -> bool:
+    """Whether this is a code of a language that has one of two letters.
+
+    >>> is_known("de"), is_known("deu"), is_known("set")
+    (True, True, False)
+    """
+    return code in _BARE
+
+
+def three(code: str) -> str:
+    """The three-letter code of a language (ISO 639-3), or its code.
+
+    >>> three("de"), three("lij")
+    ('deu', 'lij')
+    """
+    return next((each[3:].split(",")[0] for each in _THREE.split() if each.startswith(f"{code}:")), code)
 
 
 def name(code: str) -> str:

@@ -52,6 +52,23 @@ def test_the_pairs_can_be_held_against_a_metric(capsys: pytest.CaptureFixture[st
     assert "the metric against r, ties as a category" in capsys.readouterr().out
 
 
+def test_the_pronouns_are_those_of_the_language(capsys: pytest.CaptureFixture[str]) -> None:
+    texts = {"Ann_left.": "Ann_ging.", "She_was_late.": "Sie_kam_spät.", "<v>He</v>_was_late.": "<v>Er</v>_kam_spät."}
+    lines = [line for line in LINES if "Elm" not in line]
+    for english, german in texts.items():
+        lines = [line.replace(english, german) for line in lines]
+    file = "".join(line.replace(" ", "\t").replace("_", " ").replace("seg-id", "seg_id") + "\n" for line in lines)
+    Path("de.tsv").write_text(file, encoding="utf-8")
+    assert main(["mqm", "de.tsv", "--lang", "de", "--pronouns", "t.jsonl", "--pairs", "p.jsonl"]) == 0
+    assert capsys.readouterr().out.startswith("3 texts, 1 raters, 1 errors, 1 pronoun errors")
+    tokens = [json.loads(line) for line in Path("t.jsonl").read_text().splitlines()]
+    assert [(token["pronoun"], token["label"]) for token in tokens] == [("sie", "right"), ("er", "wrong")]
+    (pair,) = [json.loads(line) for line in Path("p.jsonl").read_text().splitlines()]
+    assert {pair["pronoun_a"], pair["pronoun_b"]} == {"sie", "er"}
+    assert main(["mqm", "de.tsv", "--lang", "sv", "--pronouns", "t.jsonl"]) == 1
+    assert "no table of pronouns for 'sv'" in capsys.readouterr().err
+
+
 def test_faults(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mqm", "m.tsv", "--pairs", "p.jsonl", "--reference", "refA"]) == 1
     assert "m.tsv: no system 'refA'" in capsys.readouterr().err

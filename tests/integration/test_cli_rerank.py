@@ -165,6 +165,14 @@ def test_a_candidate_that_is_a_refusal_is_not_chosen_and_told(run: Run, tmp_path
     assert found[:2] == ["She left.", "They stayed."] and "4 candidates look like" in err
 
 
+def test_agreement_is_of_the_pronouns_of_the_language(run: Run, tmp_path: Path) -> None:
+    files = [write(tmp_path / name, [line]) for name, line in (("a", "Er kam."), ("b", "Sie kam."), ("c", "Sie ging."))]
+    found, _ = run("--candidates", *files, "--mbr", "--lang", "de")
+    assert found == ["Sie kam."]
+    found, _ = run("--candidates", *files, "--mbr")
+    assert found == ["Er kam."]  # no English pronoun
+
+
 def test_an_empty_candidate_is_not_chosen_where_another_has_text(run: Run, tmp_path: Path) -> None:
     a = write(tmp_path / "a.txt", ["", "They stayed.", "", " "])
     b = write(tmp_path / "b.txt", ["Gone.", "", "", "He slept."])

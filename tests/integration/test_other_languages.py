@@ -255,7 +255,11 @@ def test_a_wmt_test_set_into_the_language(chain: Chain, capsys: pytest.CaptureFi
     run(chain, "score", *flags)
     assert "Bad\tscore: " in capsys.readouterr().out
     assert main(["score", *flags]) == 1
-    assert "only English is scored" in capsys.readouterr().err
+    told = f"demo2031:en-{chain.code} is into {chain.code}, and texts in English are scored: give a pair into en"
+    assert told in capsys.readouterr().err
+    run(chain, "evaluate", *flags[:4])
+    kinds = {line.split()[0] for line in capsys.readouterr().out.splitlines() if "->" not in line and line.strip()}
+    assert kinds & {"gender", "number", "person", "case"} and "animacy" not in kinds
 
 
 def test_suggestions_are_forms_of_the_language(

@@ -61,6 +61,26 @@ def test_endings(tmp_path: Path, names: tuple[str, str]) -> None:
     assert len(testset.parts) == 2
 
 
+@pytest.mark.parametrize(
+    ("folder", "named"),
+    [
+        ("mine.en-de", ("mine", "en-de")),
+        ("mine-cs-uk", ("mine", "cs-uk")),
+        ("mine.en-sv", ("mine.en-sv", "und-en")),  # no table of pronouns
+        ("my-set", ("my-set", "und-en")),
+        ("new_src-de", ("new_src-de", "und-en")),
+    ],
+)
+def test_the_pair_of_a_folder_may_be_out_of_english(tmp_path: Path, folder: str, named: tuple[str, str]) -> None:
+    testset = found(write(tmp_path / folder, ref__txt="x\n", North__txt="x\n"))
+    assert (testset.name, testset.lp) == named
+
+
+def test_files_may_end_in_the_code_of_the_target(tmp_path: Path) -> None:
+    testset = found(write(tmp_path / "mine.en-de", ref__de="x\n", North__de="x\n"))
+    assert sorted((part.role, part.name) for part in testset.parts) == [("hyp", "North"), ("ref", "ref")]
+
+
 @pytest.mark.parametrize("name", ["refs.txt", "myref.txt", "newstest2021.de-en.ref.A.en", "North.txt"])
 def test_a_folder_without_a_reference_is_none(tmp_path: Path, name: str) -> None:
     assert plain.find(sorted(write(tmp_path / "mine", **{name: "x\n"}).iterdir())) == []

@@ -25,7 +25,8 @@ from typing import NamedTuple
 
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lab.human.wmt_scores import is_human
-from pronmetric.pronouns.finder import Occurrence, find
+from pronmetric.pronouns.finder import Occurrence
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.text.context import CONTEXT_SIZE, SOURCE_CONTEXT, History, Source
 from pronmetric.text.lines import read_lines
 
@@ -102,7 +103,7 @@ class Error:
 
 @dataclass(frozen=True)
 class Judgement:
-    """One rater's annotation of one translation; `errors` is empty for a translation without errors."""
+    """One rater's annotation of one translation, in `language`; `errors` is empty for a translation without errors."""
 
     system: str
     doc: str
@@ -111,18 +112,20 @@ class Judgement:
     text: str
     errors: tuple[Error, ...]
     source: str = ""
+    language: Language = ENGLISH
 
     @cached_property
     def pronouns(self) -> tuple[Occurrence, ...]:
         """The pronouns in use."""
-        return find(self.text)
+        return self.language.find(self.text)
 
     def pronoun_errors(self, *, longest: int = LONGEST) -> tuple[tuple[Error, tuple[Occurrence, ...]], ...]:
         """The pronoun errors, each with the pronouns that it overlaps."""
-        touching = []
+        touching, writing = [], self.language.writing
+        most = writing.tokens(longest)
         for error in self.errors:
             if error.weight and not error.category.lower().replace("_", " ").startswith(OTHER_CATEGORIES):
-                spans = [(a, b) for a, b in error.spans if len(self.text[a:b].split()) <= longest]
+                spans = [(a, b) for a, b in error.spans if writing.count_words(self.text[a:b]) <= most]
                 touched = tuple(o for o in self.pronouns if any(o.start < b and a < o.end for a, b in spans))
                 if touched:
                     touching.append((error, touched))
@@ -157,9 +160,14 @@ Carry = Callable[[Error, str, str], Error | None]
 
 
 def read(
-    path: str | Path, *, strict: bool = False, tally: Counter[str] | None = None, carry: Carry | None = None
+    path: str | Path,
+    *,
+    strict: bool = False,
+    tally: Counter[str] | None = None,
+    carry: Carry | None = None,
+    language: Language = ENGLISH,
 ) -> list[Judgement]:
-    """The annotations of each translation by each rater, in the order of the file.
+    """The annotations of each translation by each rater, in the order of the file; language: of the translations.
 
     Rows that are no annotation of the translation are left out and counted in `tally` under `LEFT_OUT`. Where raters
     have different texts of a translation, that of most raters counts (of equally many, the shortest); a difference in
@@ -219,7 +227,7 @@ def read(
         sources_of[row.place][row.source] += 1
     source = {place: _usual(own) for place, own in sources_of.items()}
     return [
-        Judgement(*place, rater, texts[place], tuple(errors), source[place])
+        Judgement(*place, rater, texts[place], tuple(errors), source[place], language)
         for (place, rater), errors in errors_of.items()
     ]
 

@@ -13,7 +13,6 @@ from pronmetric.eval.decision import TIE, A, B
 from pronmetric.lab.human.judged_pairs import JudgedPair
 from pronmetric.lab.human.mqm import LONGEST, REFERENCE, Judgement, is_reference, sources
 from pronmetric.text.context import source_record
-from pronmetric.text.words import words
 
 JUDGE = "the raters' votes"
 
@@ -70,7 +69,7 @@ def difference(a: Judgement, b: Judgement) -> tuple[tuple[tuple[str, ...], tuple
 
     Case and punctuation are ignored. Of a replaced span, the longer side counts.
     """
-    split = words(a.text), words(b.text)
+    split = a.language.words(a.text), b.language.words(b.text)
     lower = [word.text.lower() for word in split[0]], [word.text.lower() for word in split[1]]
     pronouns = [{o.word: o.form for o in one.pronouns} for one in (a, b)]
     forms: tuple[list[str], list[str]] = ([], [])

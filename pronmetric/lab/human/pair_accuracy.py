@@ -30,9 +30,8 @@ from pronmetric.eval.significance import RESAMPLES, randomisation, totals
 from pronmetric.eval.significance import difference as difference_of
 from pronmetric.eval.ties import ThreeWay, choose_threshold, three_way
 from pronmetric.lab.human.judged_pairs import JudgedPair
-from pronmetric.pronouns.finder import find, form_of
 from pronmetric.pronouns.kinds import KINDS, kinds
-from pronmetric.text.words import words
+from pronmetric.pronouns.languages import ENGLISH, Language
 
 Scores = Sequence[tuple[float | None, float | None]]
 """The scores of text A and text B of each pair; None if the text has no score."""
@@ -117,7 +116,7 @@ def refuse_undecided(pairs: Sequence[JudgedPair], *, file: str | None = None) ->
         raise InputError(_NOTHING.format(len(pairs)), file=file)
 
 
-def pronouns_of(pair: JudgedPair) -> tuple[str, str] | None:
+def pronouns_of(pair: JudgedPair, language: Language = ENGLISH) -> tuple[str, str] | None:
     """The pronouns in which the two texts differ, lower-cased: those named, else where one word differs and is one.
 
     >>> pronouns_of(JudgedPair("1", (), "Then she left.", "Then it left."))
@@ -125,13 +124,13 @@ def pronouns_of(pair: JudgedPair) -> tuple[str, str] | None:
     """
     if pair.pronoun_a is not None and pair.pronoun_b is not None:
         return pair.pronoun_a.lower(), pair.pronoun_b.lower()
-    left, right = words(pair.text_a), words(pair.text_b)
+    left, right = language.words(pair.text_a), language.words(pair.text_b)
     if len(left) != len(right):
         return None
     changed = [i for i, (a, b) in enumerate(zip(left, right, strict=True)) if a.text.lower() != b.text.lower()]
     if len(changed) != 1:
         return None
-    a, b = form_of(left, changed[0]), form_of(right, changed[0])
+    a, b = language.form_of(left, changed[0]), language.form_of(right, changed[0])
     return None if a is None or b is None else (a, b)
 
 
@@ -151,6 +150,7 @@ def evaluate(
     *,
     seen: Collection[tuple[str, str]] | None = None,
     tie_threshold: float | None = None,
+    language: Language = ENGLISH,
 ) -> Figures:
     """All figures of a metric on judged pairs.
 
@@ -159,12 +159,13 @@ def evaluate(
         scores: of each pair, higher is better.
         seen: (right form, wrong form) seen in training; None if not known.
         tie_threshold: scores that differ by no more than this are a tie, for the comparison with gold ties.
+        language: of the texts.
 
     Raises:
         PronmetricError: no pair has an answer A or B.
     """
     answers = [human_answer(pair) for pair in pairs]
-    judged = _Judged(pairs, answers, scores)
+    judged = _Judged(pairs, answers, scores, language)
     name, clusters = clusters_of(judged.pairs)
 
     def part(mask: NDArray[np.bool_]) -> Accuracy:
@@ -190,9 +191,9 @@ def evaluate(
         by_seen=None
         if seen is None
         else by([() if p is None else (SEEN if p in seen else UNSEEN,) for p in pronouns], (SEEN, UNSEEN)),
-        by_kind=by([() if p is None else kinds(*p) or (OTHER,) for p in pronouns], (*KINDS, OTHER)),
+        by_kind=by([() if p is None else kinds(*p, language) or (OTHER,) for p in pronouns], (*KINDS, OTHER)),
         by_pronouns=by([() if p is None else (" -> ".join(p),) for p in pronouns]),
-        by_count=by([(EQUAL if len(find(p.text_a)) == len(find(p.text_b)) else UNEQUAL,) for p in judged.pairs]),
+        by_count=by([(_counts(pair, language),) for pair in judged.pairs]),
         confusions=confusions(
             [right for right, _ in forms], [wrong for _, wrong in forms], judged.decisions.where(known)
         ),
@@ -242,10 +243,21 @@ def share_right(pairs: Sequence[JudgedPair], scores: Scores) -> float:
     return float(_Judged(pairs, [human_answer(pair) for pair in pairs], scores).decisions.right.mean())
 
 
+def _counts(pair: JudgedPair, language: Language) -> str:
+    """Whether both texts have equally many pronouns."""
+    return EQUAL if len(language.find(pair.text_a)) == len(language.find(pair.text_b)) else UNEQUAL
+
+
 class _Judged:
     """The pairs whose answer is A or B, turned so that the better text comes first."""
 
-    def __init__(self, pairs: Sequence[JudgedPair], answers: Sequence[str | None], scores: Scores) -> None:
+    def __init__(
+        self,
+        pairs: Sequence[JudgedPair],
+        answers: Sequence[str | None],
+        scores: Scores,
+        language: Language = ENGLISH,
+    ) -> None:
         if len(scores) != len(pairs):
             raise PronmetricError(f"each pair needs its scores: got {len(scores)} for {len(pairs)} pairs")
         chosen = [i for i, said in enumerate(answers) if said in (A, B)]
@@ -255,7 +267,7 @@ class _Judged:
         turned = [answers[i] == B for i in chosen]
         both = [scores[i][::-1] if turn else scores[i] for i, turn in zip(chosen, turned, strict=True)]
         self.decisions: Decisions = decide([better for better, _ in both], [worse for _, worse in both])
-        forms = [pronouns_of(pair) for pair in self.pairs]
+        forms = [pronouns_of(pair, language) for pair in self.pairs]
         self.pronouns = [
             None if p is None else (p[1], p[0]) if turn else p for p, turn in zip(forms, turned, strict=True)
         ]

@@ -24,7 +24,7 @@ from pronmetric.eval.estimates import Estimate, cluster_mean, cluster_share
 from pronmetric.lab.baselines.corpus_scores import BaselineScorer
 from pronmetric.lab.human.judged_pairs import JudgedPair, PairScores
 from pronmetric.lab.human.pair_accuracy import MetricComparison, Scores, clusters_of, compare_metrics, human_answer
-from pronmetric.pronouns.finder import find
+from pronmetric.pronouns.languages import ENGLISH, Language
 
 FEWER, CHRF, SYSTEM = "fewer pronouns", "chrF to the reference", "better system overall"
 Both = tuple[float | None, float | None]
@@ -65,13 +65,13 @@ class SystemMeans:
         return sum(values) / len(values) if values else None
 
 
-def count_pronouns(pair: JudgedPair) -> Both:
+def count_pronouns(pair: JudgedPair, language: Language = ENGLISH) -> Both:
     """The negative numbers of pronouns in use.
 
     >>> count_pronouns(JudgedPair("1", (), "She left.", "She left when it rained."))
     (-1.0, -2.0)
     """
-    return -float(len(find(pair.text_a))), -float(len(find(pair.text_b)))
+    return -float(len(language.find(pair.text_a))), -float(len(language.find(pair.text_b)))
 
 
 def compute_chrf(pair: JudgedPair) -> Both:
@@ -105,14 +105,16 @@ def average_systems(pairs: Sequence[JudgedPair]) -> SystemMeans:
     return SystemMeans(observations)
 
 
-def score_baselines(pairs: Sequence[JudgedPair], *, means: SystemMeans | None = None) -> dict[str, list[Both]]:
+def score_baselines(
+    pairs: Sequence[JudgedPair], *, means: SystemMeans | None = None, language: Language = ENGLISH
+) -> dict[str, list[Both]]:
     """The scores of each baseline that decides at least one pair; chrF only where sacreBLEU is installed.
 
-    means: of the systems; None computes them by `average_systems`.
+    means: of the systems; None computes them by `average_systems`. language: of the texts.
     """
     known = average_systems(pairs) if means is None else means
     baselines: dict[str, Callable[[JudgedPair, Hashable], Both]] = {
-        FEWER: lambda pair, _: count_pronouns(pair),
+        FEWER: lambda pair, _: count_pronouns(pair, language),
         CHRF: lambda pair, _: compute_chrf(pair),
         SYSTEM: lambda pair, doc: compare_systems(pair, known, doc),
     }
@@ -160,11 +162,12 @@ def compare_with_baseline(
     )
 
 
-def compare_with_baselines(pairs: Sequence[JudgedPair], scores: Scores) -> dict[str, BaselineComparison]:
+def compare_with_baselines(
+    pairs: Sequence[JudgedPair], scores: Scores, *, language: Language = ENGLISH
+) -> dict[str, BaselineComparison]:
     """Compare a metric's scores with each simple baseline that decides a pair with an answer A or B."""
-    by_name = {
-        name: compare_with_baseline(pairs, scores, baseline) for name, baseline in score_baselines(pairs).items()
-    }
+    scored = score_baselines(pairs, language=language)
+    by_name = {name: compare_with_baseline(pairs, scores, baseline) for name, baseline in scored.items()}
     return {name: comparison for name, comparison in by_name.items() if comparison is not None}
 
 

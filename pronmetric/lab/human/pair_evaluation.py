@@ -17,6 +17,7 @@ from pronmetric.lab.human.pair_baselines import BaselineComparison, PairBaseline
 from pronmetric.lab.human.pair_sets import PairSet
 from pronmetric.output import targets
 from pronmetric.pronouns.corrupt import ConfusionTable
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.report.text import percent, table
 from pronmetric.results.write import counts_entry
 from pronmetric.scoring.score import Counts
@@ -41,7 +42,7 @@ class Settings:
     seed: of tests. tie_threshold: scores that differ by no more are a tie; None leaves ties out. seen: the pronoun
     pairs of the training data; None where they are not known. against: another metric's scores. baselines:
     reference-based ones. language_model: the scores of language models, by how they are taken. endpoint: the passes
-    of a chat model among these, if there is one.
+    of a chat model among these, if there is one. language: of the texts.
     """
 
     seed: int
@@ -51,6 +52,7 @@ class Settings:
     baselines: PairBaselines | None = None
     language_model: Mapping[str, PairScores] = field(default_factory=dict)
     endpoint: Passes | None = None
+    language: Language = ENGLISH
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +72,17 @@ def evaluate(pairs: Sequence[JudgedPair], scores: PairScores, settings: Settings
     Raises:
         PronmetricError: no pair has an answer A or B.
     """
-    own, seed = [scores[pair.id] for pair in pairs], settings.seed
+    own, seed, language = [scores[pair.id] for pair in pairs], settings.seed, settings.language
     other = None if settings.against is None else [settings.against[pair.id] for pair in pairs]
     return Results(
-        pair_accuracy.evaluate(pairs, own, seen=settings.seen, tie_threshold=settings.tie_threshold),
+        pair_accuracy.evaluate(pairs, own, seen=settings.seen, tie_threshold=settings.tie_threshold, language=language),
         None if other is None else pair_accuracy.compare_metrics(pairs, own, other, seed=seed),
         {} if settings.baselines is None else settings.baselines.compare(pairs, scores, seed=seed),
         {
             name: pair_accuracy.compare_metrics(pairs, own, [its[pair.id] for pair in pairs], seed=seed)
             for name, its in settings.language_model.items()
         },
-        simple.compare_with_baselines(pairs, own),
+        simple.compare_with_baselines(pairs, own, language=language),
     )
 
 

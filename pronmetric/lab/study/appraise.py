@@ -18,7 +18,7 @@ from typing import Any
 from pronmetric.errors import InputError
 from pronmetric.lab.study.answers import TaskAnswer
 from pronmetric.lab.study.folder import BOTH, FIRST, NEITHER, SECOND, Item, Study
-from pronmetric.text import numbers, strict_json
+from pronmetric.text import language_codes, numbers, strict_json
 from pronmetric.text.lines import read_lines
 
 BATCH = 100
@@ -30,7 +30,8 @@ _CURE = "export it by `manage.py ExportSystemScoresToCSV CAMPAIGN`"
 
 
 def batches(study: Study, annotator: str) -> str:
-    """The batches of an annotator, JSON; their text is English on both sides."""
+    """The batches of an annotator, JSON; both sides are in the language of the texts."""
+    language = language_codes.three(study.design.target)
     own = [_item(study, annotator, number, "TGT") for number in range(len(study.assignments[annotator]))]
     own += [_item(study, annotator, number % len(own), "CHK") for number in range(-len(own) % BATCH)]
     tasks = [
@@ -41,8 +42,8 @@ def batches(study: Study, annotator: str) -> str:
                 "batchSize": BATCH,
                 "randomSeed": study.design.seed,
                 "requiredAnnotations": 1,
-                "sourceLanguage": "eng",
-                "targetLanguage": "eng",
+                "sourceLanguage": language,
+                "targetLanguage": language,
             },
         }
         for start in range(0, len(own), BATCH)

@@ -13,7 +13,9 @@ from pronmetric.lab.human.judged_pairs import JudgedPair
 from pronmetric.lab.human.pair_sets import BLOCK
 from pronmetric.lab.study import own_pairs
 from pronmetric.lab.study.folder import Item
-from pronmetric.text import entry
+from pronmetric.pronouns import languages
+from pronmetric.pronouns.languages import ENGLISH
+from pronmetric.text import entry, language_codes
 from pronmetric.text.entry import Entry
 
 SPLIT = "train"
@@ -23,10 +25,30 @@ _SUITE_TEXTS = ("id", "testset", "lp", "doc", "reference", "noisy_reference", "r
 _SUITE_LISTS = ("reference_context", "source_context")
 
 
-def read(path: str, *, split: str | None, note: Callable[[str], object]) -> list[Item]:
+def language_of(path: str, lang: str | None) -> str:
+    """The code of the texts' language: that which a prepared folder or a suite names, else `lang`, or English.
+
+    Raises:
+        InputError: there is no table of it, or `lang` is another one than that of the data.
+    """
+    chosen = languages.language(lang or ENGLISH.code).code
+    if Path(path).is_dir():
+        own = _language_of_prepared(path)
+    elif _is_table(path) or (first := next(entry.read(path), None)) is None or not _is_suite(first):
+        return chosen
+    else:
+        codes = language_codes.pair(first.string("lp"))
+        own = chosen if codes is None else codes[1]
+    if lang is not None and own != chosen:
+        raise InputError(f"the texts are in {own}, not in `lang={lang}`; leave it out", file=path)
+    return own
+
+
+def read(path: str, *, split: str | None, note: Callable[[str], object], language: str = ENGLISH.code) -> list[Item]:
     """The candidates of a prepared folder, a JSONL file or a table, in order; equal items count once.
 
-    split: of a prepared folder, default "train"; the pairs are references and noisy references (R vs R').
+    split: of a prepared folder, default "train"; the pairs are references and noisy references (R vs R'). language: the
+    code of the language of a table, by which its pronouns are found.
 
     Raises:
         InputError: the data cannot be read, or has no pair that differs in one pronoun.
@@ -37,8 +59,9 @@ def read(path: str, *, split: str | None, note: Callable[[str], object]) -> list
     else:
         if split is not None:
             raise InputError(f"`split={split}`: applies to a prepared folder; leave it out", file=path)
-        own = Path(path).suffix.lower() in own_pairs.SUFFIXES
-        items = list(own_pairs.read(path, note) if own else _jsonl(path, note))
+        items = list(
+            own_pairs.read(path, languages.language(language), note) if _is_table(path) else _jsonl(path, note)
+        )
         expected = 'pair with "pronoun_a", "pronoun_b" and "group"'
     if not items:
         raise InputError(f"expected at least one {expected}", file=path)
@@ -82,6 +105,24 @@ def read_translations(path: str, *, note: Callable[[str], object]) -> list[Item]
     return _once(items, note)
 
 
+def _is_table(path: str) -> bool:
+    return Path(path).suffix.lower() in own_pairs.SUFFIXES
+
+
+def _is_suite(first: Entry) -> bool:
+    return "noisy_reference" in first.record
+
+
+def _language_of_prepared(folder: str) -> str:
+    from pronmetric.data import arrow
+
+    config = arrow.read_manifest(folder).get("config", {})
+    try:
+        return languages.of_record(config.get("language")).code
+    except (AttributeError, ValueError) as error:
+        raise InputError(f"broken table of pronouns in its manifest ({error}); prepare again", file=folder) from None
+
+
 def _prepared(folder: str, split: str) -> Iterator[Item]:
     from pronmetric.data import arrow
 
@@ -106,7 +147,7 @@ def _prepared(folder: str, split: str) -> Iterator[Item]:
 
 def _jsonl(path: str, note: Callable[[str], object]) -> Iterator[Item]:
     first = next(entry.read(path), None)
-    if first is not None and "noisy_reference" in first.record:
+    if first is not None and _is_suite(first):
         yield from map(_suite_item, entry.read(path))
         return
     left_out = 0

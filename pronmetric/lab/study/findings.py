@@ -20,6 +20,7 @@ from pronmetric.lab.human.rater_agreement import five, format_coefficients, perc
 from pronmetric.lab.study.answers import OTHER, REFERENCE, Answers, of_item
 from pronmetric.lab.study.folder import BOTH, FIRST, INVALID, NEITHER, SECOND, Study
 from pronmetric.report.text import table
+from pronmetric.text.context import Source
 
 _VOTES = {REFERENCE: A, OTHER: B, BOTH: TIE, NEITHER: TIE}
 JUDGE = "majority of the annotators"
@@ -76,7 +77,7 @@ def judged_pairs(study: Study, votes: Votes) -> Iterator[JudgedPair]:
 
     `better` is the answer with most votes: "A", "B", or "tie" if "both fine" wins; it is left out if no answer wins.
     Items for which "neither" or "invalid" wins are left out: none of their texts is right, or they cannot be judged.
-    The other items are without the votes for "invalid".
+    The other items are without the votes for "invalid". Sources that annotators saw are theirs.
     """
     for item, counts in by_item(study, votes).items():
         won = winner(counts)
@@ -95,6 +96,7 @@ def judged_pairs(study: Study, votes: Votes) -> Iterator[JudgedPair]:
             pronoun_a=of.pronoun_a,
             pronoun_b=of.pronoun_b,
             judge=None if won is None else JUDGE,
+            source=Source(of.source, of.source_context) if study.design.source and of.source else None,
         )
 
 

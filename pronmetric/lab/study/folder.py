@@ -11,6 +11,9 @@ from pathlib import Path
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.output import targets
 from pronmetric.output.targets import AtomicFiles
+from pronmetric.pronouns import languages
+from pronmetric.pronouns.languages import ENGLISH, Language
+from pronmetric.pronouns.tables import codes
 from pronmetric.text import strict_json
 from pronmetric.text.entry import read as read_entries
 
@@ -58,7 +61,8 @@ class Design:
     annotator answers all items of one group. repeated: the share of an annotator's items that come a second time, with
     the versions in the other order. both, neither, invalid: further answers. source: whether it is shown. highlight:
     whether the words that differ are marked. strict: see `sample.draw`. ranges: of score differences. stages: whether
-    each of two consecutive translations is judged alone, and then both in context of each other.
+    each of two consecutive translations is judged alone, and then both in context of each other. target: the code of
+    the language of the texts.
     """
 
     items: int | None = None
@@ -74,6 +78,7 @@ class Design:
     seed: int = 1
     invalid: bool = False
     stages: bool = False
+    target: str = ENGLISH.code
 
     def __post_init__(self) -> None:
         """Refuse settings that exclude each other."""
@@ -82,6 +87,11 @@ class Design:
                 f"{self.groups} groups of {self.annotators} annotators: a group needs an annotator; "
                 "give fewer `groups=`"
             )
+
+    @property
+    def language(self) -> Language | None:
+        """The language of the texts; None where the package has no table of its pronouns, only the user."""
+        return languages.language(self.target) if self.target in (ENGLISH.code, *codes()) else None
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -100,7 +110,8 @@ PAPER = Design(items=500, annotators=5, groups=2, repeated=0.1, strict=False)
 """The study of Jwalapuram et al. 2019: 500 items a language, five annotators in two groups, 10 % of them twice."""
 TWO_STAGES = Design(repeated=0.0, both=False, source=True, invalid=True, stages=True)
 """Two consecutive translations, each judged alone and then both in context, after Voita et al. 2019."""
-_LATER = ("invalid", "stages")  # settings that studies before them do not have; left out of the id where not used
+_LATER = {"invalid": False, "stages": False, "target": ENGLISH.code}
+"""Settings that earlier studies lack, and what those studies have; left out of the id where they have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +141,8 @@ class Study:
     @property
     def id(self) -> str:
         """Sixteen hexadecimal digits: a hash of the items, the design and the assignments."""
-        settings = {key: value for key, value in dataclasses.asdict(self.design).items() if value or key not in _LATER}
+        design = dataclasses.asdict(self.design)
+        settings = {key: value for key, value in design.items() if key not in _LATER or value != _LATER[key]}
         return hashlib.sha256("\n".join([*self._lines(), strict_json.dump(settings)]).encode()).hexdigest()[:16]
 
     def _lines(self) -> list[str]:

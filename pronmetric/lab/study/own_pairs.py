@@ -8,7 +8,7 @@ from pathlib import Path
 from pronmetric.alignment.counterparts import in_same_rest
 from pronmetric.errors import InputError
 from pronmetric.lab.study.folder import Item
-from pronmetric.pronouns.languages import ENGLISH
+from pronmetric.pronouns.languages import Language
 from pronmetric.text.lines import read_lines
 
 SUFFIXES = (".tsv", ".tab")
@@ -20,8 +20,8 @@ _NEEDED = ("reference", "other")
 _MORE = ("id", "group", "doc", "context", "source", "source_context", "antecedent")
 
 
-def read(path: str, note: Callable[[str], object]) -> Iterator[Item]:
-    """The pairs of a table whose columns are `reference` and `other`, and maybe more, in any order.
+def read(path: str, language: Language, note: Callable[[str], object]) -> Iterator[Item]:
+    """The pairs of a table in `language` whose columns are `reference` and `other`, and maybe more, in any order.
 
     `context` and `source_context` are the text before; without `context` it is the references of the rows before in the
     same `doc`: two, or as many as `antecedent` says, the number of sentences from the antecedent to this one. `group`
@@ -46,7 +46,10 @@ def read(path: str, note: Callable[[str], object]) -> Iterator[Item]:
             context = tuple(filter(None, [row["context"]]))
         else:
             context = tuple(before[-_reach(row, path, line) :]) if doc is not None else ()
-        pronoun_a, pronoun_b = _pronouns(reference, other, path, line)
+        try:
+            pronoun_a, pronoun_b = _pronouns(reference, other, language)
+        except InputError as error:
+            raise InputError(str(error), file=path, line=line) from None
         before.append(reference)
         source_context = row.get("source_context")
         yield Item(
@@ -97,17 +100,16 @@ def _reach(row: Mapping[str, str], path: str, line: int) -> int:
     return max(CONTEXT, int(given or 0))
 
 
-def _pronouns(reference: str, other: str, path: str, line: int) -> tuple[str, str]:
+def _pronouns(reference: str, other: str, language: Language) -> tuple[str, str]:
     """The first pronoun that the versions have differently, in both of them."""
-    words = [ENGLISH.words(text) for text in (reference, other)]
-    pronouns = [ENGLISH.find(text, its_words) for text, its_words in zip((reference, other), words, strict=True)]
+    words = [language.words(text) for text in (reference, other)]
+    pronouns = [language.find(text, its_words) for text, its_words in zip((reference, other), words, strict=True)]
     pairs = in_same_rest(words[0], pronouns[0], words[1], pronouns[1])
     changed = [(pronoun.form, pairs[pronoun.word].form) for pronoun in pronouns[0] if pairs and pronoun.word in pairs]
     first = next((forms for forms in changed if forms[0] != forms[1]), None)
     if first is None:
         raise InputError(
-            f"the reference {reference!r} and the other version {other!r} must differ in a pronoun and in nothing else",
-            file=path,
-            line=line,
+            f"the reference {reference!r} and the other version {other!r} must differ in a pronoun and in nothing else "
+            f"(the language is {language.code}; `lang=` names another)"
         )
     return first

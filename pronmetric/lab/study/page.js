@@ -3,8 +3,8 @@
 // items: [id, previous sentences, source, previous source sentences, two versions]; a version: [text before the words
 // that differ, these words, text after them], or [text]. The versions are in alphabetical order. With stages: one version.
 // annotators: {name: tasks}; task: [item, version that is shown first]. questions: of each step (see STEPS).
-// guide: null, or {instructions, example, training}; an example: [item, right answer, reason]. breaks: tasks between two
-// breaks, 0 for none. codes: {fragment of a link: annotator}.
+// guide: null, or {instructions, example, training, lang}; an example: [item, right answer, reason]. breaks: tasks
+// between two breaks, 0 for none. codes: {fragment of a link: annotator}. lang: of the texts; the guide has its own.
 //
 // local.js or remote.js follows this script and calls `start(store)`. A store keeps the answers: `position(who)`,
 // `answer(who, task, answer, seconds, comment)` and `undo(who, last)` give (or promise) the annotator's position
@@ -82,16 +82,16 @@ function draw(focus) {
 }
 
 function drawGuide(focus) {
-  const { instructions, example: [[, before, , , versions], answer, why] } = data.guide;
+  const { instructions, lang, example: [[, before, , , versions], answer, why] } = data.guide;
   $("instructions").replaceChildren(...instructions.map((text) => el("p", {}, text)));
   $("answers").replaceChildren(...(data.stages ? [] : data.answers).map((name) =>
     el("li", {}, el("kbd", {}, CHOICES[name][0]), ` ${label(name)}: ${CHOICES[name][2]}`)));
   const texts = versions.map((version, number) => {
     const words = el("span", { className: "words" });
     write(words, version);
-    return el("p", { className: "version" }, ...(data.stages ? [] : [el("kbd", {}, String(number + 1))]), words);
+    return el("p", { className: "version", lang }, ...(data.stages ? [] : [el("kbd", {}, String(number + 1))]), words);
   });
-  $("example").replaceChildren(el("p", { className: "before" }, before.join(" ")), ...texts,
+  $("example").replaceChildren(el("p", { className: "before", lang }, before.join(" ")), ...texts,
     el("p", {}, el("b", {}, `${label(answer)}. `), why));
   $("begin").textContent = state.guided ? "Back to the tasks" : "Start the training";
   show("guide");
@@ -127,6 +127,7 @@ function drawStep(focus) {
   const names = STEPS[state.step], alone = data.stages && state.step < 2, one = state.step === 0 && alone;
   const ofOne = one ? sourceBefore.at(-1) ?? null : source;
   $("question").textContent = data.questions[state.step];
+  for (const id of ["before", "alone-text", "first-text", "second-text"]) $(id).lang = (state.training === null ? data : data.guide).lang;
   $("before").textContent = alone ? "" : before.join(" ");
   $("sources").hidden = ofOne === null;
   $("source-before").textContent = alone ? "" : sourceBefore.join(" ");

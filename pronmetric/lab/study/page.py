@@ -19,8 +19,8 @@ from pronmetric.lab.study.findings import by_item, categories, collect
 from pronmetric.lab.study.folder import Design, Item, Study, Task
 from pronmetric.lab.study.guide import Example, Guide
 from pronmetric.output.display import visible
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.report import embed
-from pronmetric.text.words import words
 
 if TYPE_CHECKING:  # its libraries are an extra
     from pronmetric.lab.study.database import Database
@@ -82,13 +82,13 @@ def _fill(study: Study, names: Sequence[str], look: PageOptions, *, script: str,
     return embed.page(_file("page.html"), parts, css=css, js=js, connect=connect)
 
 
-def differing(one: str, other: str) -> tuple[tuple[int, int], tuple[int, int]]:
+def differing(one: str, other: str, language: Language = ENGLISH) -> tuple[tuple[int, int], tuple[int, int]]:
     """The span in each text from the first word that differs to the last; whole texts if no word is shared.
 
     >>> differing("He came home.", "It came home.")
     ((0, 2), (0, 2))
     """
-    a, b = words(one), words(other)
+    a, b = language.words(one), language.words(other)
     pairs = zip(a, b, strict=False)
     start = sum(1 for _ in takewhile(lambda both: both[0].text == both[1].text, pairs))
     most = min(len(a), len(b)) - start
@@ -109,6 +109,7 @@ def _data(study: Study, names: Sequence[str], look: PageOptions) -> dict[str, An
     return {
         "format": FORMAT,
         "study": study.id,
+        "lang": study.design.target,
         "answers": study.design.answers,
         "stages": study.design.stages,
         "questions": _questions(study, look.question),
@@ -144,7 +145,12 @@ def _guide(study: Study, guide: Guide) -> dict[str, Any]:
         return [_shown(study.design, "", one, one.versions), one.answer, one.why]
 
     training = [example(one) for one in guide.training]
-    return {"instructions": guide.instructions, "example": example(guide.example), "training": training}
+    return {
+        "lang": guide.language,
+        "instructions": guide.instructions,
+        "example": example(guide.example),
+        "training": training,
+    }
 
 
 def _item(study: Study, name: str) -> list[Any]:
@@ -160,7 +166,7 @@ def _shown(design: Design, name: str, of: Item | Example, texts: Sequence[str]) 
     if design.highlight and not design.stages:
         versions = [
             [show(text[:start]), show(text[start:end]), show(text[end:])]
-            for text, (start, end) in zip(texts, differing(*texts), strict=True)
+            for text, (start, end) in zip(texts, differing(texts[0], texts[1], design.language or ENGLISH), strict=True)
         ]
     source = show(of.source) if design.source and of.source else None
     before = list(map(show, of.source_context)) if source else []

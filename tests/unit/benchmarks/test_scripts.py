@@ -281,13 +281,19 @@ def test_target_languages(run: Run, unigram: PreTrainedTokenizerFast, data: Path
     texts = [(f"{en} {k * 37}", f"{de} {k * 37}") for k in range(20) for en, de in rows]
     for name, lines in zip(("ref.en", "src.de"), zip(*texts, strict=True), strict=True):
         write(tmp_path / "parallel" / "home31.de-en" / name, list(lines))
-    given = ["data.wmt=[]", f"data.parallel={tmp_path / 'parallel'}", "data.target=de", "splits.block=4"]
-    assert pronmetric(["prepare", *given, "splits.development_share=0.5", f"out={tmp_path / 'de'}"]) == 0
-    flags = ["--shared", data, "--model", model, "--data", tmp_path / "de", "--testset", "wmt31", "--limit", 10]
+    write(tmp_path / "parallel" / "home31.hr-en" / "ref.en", [en for en, _ in texts])
+    write(tmp_path / "parallel" / "home31.hr-en" / "src.hr", [f"Ona ga je vidjela {k}." for k in range(len(texts))])
+    for code in ("de", "hr"):
+        given = ["data.wmt=[]", f"data.parallel={tmp_path / 'parallel'}", f"data.target={code}", "splits.block=4"]
+        assert pronmetric(["prepare", *given, "splits.development_share=0.5", f"out={tmp_path / code}"]) == 0
+    folders = ["--data", tmp_path / "de", tmp_path / "hr"]
+    flags = ["--shared", data, "--model", model, *folders, "--testset", "wmt31", "--limit", 10]
     told = run("checkpoint.target_languages", *flags, "--page", tmp_path / "page.md")
     content = json.loads((tmp_path / "page.json").read_text(encoding="utf-8"))
     assert all(content["figures"][name]["de"]["detection"]["texts"] == 10 for name in ("development", "test"))
+    assert content["figures"]["held out"]["hr"]["detection"]["texts"] == 10
     assert (tmp_path / "page.md").read_text(encoding="utf-8") in told and "originals of wmt31" in told
+    assert "## Not in training" in told and "| hr | 10 | 20 |" in told
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from transformers import PreTrainedTokenizerFast
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files
 from pronmetric.checkpoint.model_config import Calibration, Model
+from pronmetric.checkpoint.people import people_of
 from pronmetric.data.collate import Example
 from pronmetric.errors import PronmetricError
 from pronmetric.metric import PronounMetric
@@ -119,8 +120,6 @@ def test_alternatives_are_forms_of_the_language_scored_with_the_source(folder: P
 def test_one_language_must_be_chosen(folder: Path, tiny_checkpoint: object) -> None:
     with pytest.raises(PronmetricError, match="several languages: give `lang=` one of de, cs, en"):
         PronounMetric.from_pretrained(folder, gpus=0)
-    with pytest.raises(PronmetricError, match="checkpoint multi scores texts in de, cs, en, and `lang=ja` is none"):
-        PronounMetric.from_pretrained(folder, lang="ja", gpus=0)
     with pytest.raises(PronmetricError, match="tables of counts are for English targets"):
         PronounMetric.from_pretrained(folder, lang="de", gpus=0, source_lang="de")
     with pytest.raises(PronmetricError, match="give `lang=`"):
@@ -128,6 +127,61 @@ def test_one_language_must_be_chosen(folder: Path, tiny_checkpoint: object) -> N
     config = checkpoint_config.read(folder / "config.yaml")
     with pytest.raises(PronmetricError, match="checkpoint m scores several languages: give `lang=` one of de, cs, en"):
         checkpoint_config.of_language(config, None, name="m")
+
+
+def test_a_language_of_a_table_that_it_was_not_trained_on_is_scored_and_noted(
+    unigram: PreTrainedTokenizerFast, tmp_path: Path
+) -> None:
+    targets = {"de": CALIBRATION, "ru": Calibration(scale=1.5, bias=1.0), "zh": None}
+    folder = save_scorer(tmp_path / "multi", unigram, targets)
+    metric = PronounMetric.from_pretrained(folder, lang="hrv", gpus=0)
+    assert metric.language == language("hr") and not metric.finds_missing
+    with pytest.warns(UserWarning, match='multi was not trained on hr: .*"Languages not in training"'):
+        scored = metric.predict([{"text": "Ona ga voli.", "source": "She loves it."}])
+    signature = dict(scored.signature.fields)
+    assert (signature["language"], signature["in_training"]) == ("hr", "no")
+    assert signature["pronouns"] == str(len(language("hr").forms))
+    assert [p.text for p in scored.pronouns[0]] == ["Ona", "ga"]
+    text = Text("", "Ona ga voli.", Source("She loves it."))
+    spans = [(found.start, found.end) for found in language("hr").find(text.text)]
+    loaded = files.load(folder)
+    collator = loaded.collator_of(language("hr"))
+    (row,) = collator.encode([Example("", text.text, spans, text.source)])
+    with torch.inference_mode():
+        found = loaded.model(collator.pad([row])).scores[0]
+    expected = [1 / (1 + math.exp(-(1.0 * float(logit) + 1.5))) for logit in found]  # the mean of both calibrations
+    assert [p.probability for p in scored.pronouns[0]] == pytest.approx(expected, abs=1e-5)
+    assert copy.deepcopy(metric).signature() == metric.signature()
+    with pytest.raises(PronmetricError, match="was not trained on hr and has no tie threshold"):
+        metric.description.tie_threshold(by="score")
+
+
+def test_a_language_that_it_was_trained_on_has_no_such_note(folder: Path, recwarn: pytest.WarningsRecorder) -> None:
+    metric = PronounMetric.from_pretrained(folder, lang="de", gpus=0)
+    assert "in_training" not in dict(metric.predict([{"text": TEXT}]).signature.fields)
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("lang", "cure"),
+    [
+        ("sv", "nor one of the further tables of the package \\(es, fr, .*data.target=FILE.tsv"),
+        ("en", "give a checkpoint of English texts, such as base"),
+    ],
+)
+def test_a_language_without_a_table_and_english_are_refused_with_a_cure(
+    unigram: PreTrainedTokenizerFast, tmp_path: Path, lang: str, cure: str
+) -> None:
+    folder = save_scorer(tmp_path / "multi", unigram, {"de": None, "cs": None})
+    with pytest.raises(PronmetricError, match=f"scores texts in de, cs, and `lang={lang}` is none of them.*{cure}"):
+        PronounMetric.from_pretrained(folder, lang=lang, gpus=0)
+
+
+def test_what_is_known_of_people_is_not_of_a_language_out_of_training(folder: Path) -> None:
+    config = checkpoint_config.read(folder / "config.yaml")
+    known = {**config, "people": {"texts": "some", "shared": 0.2, "raters": 0.3}}
+    chosen = {code: checkpoint_config.of_language(known, code, name="m") for code in ("de", "hr")}
+    assert people_of(chosen["de"]) is not None and people_of(chosen["hr"]) is None
 
 
 def test_a_checkpoint_of_one_language_needs_no_choice(

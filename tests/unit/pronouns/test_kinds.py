@@ -4,6 +4,7 @@ import pytest
 
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.pronouns.kinds import KINDS, kinds
+from pronmetric.pronouns.languages import language
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,14 @@ from pronmetric.pronouns.kinds import KINDS, kinds
 )
 def test_kinds(reference: str, wrong: str, expected: str) -> None:
     assert set(kinds(reference, wrong)) == set(expected.split())
+
+
+@pytest.mark.parametrize(
+    ("reference", "wrong", "expected"),
+    [("er", "es", "gender"), ("sie", "er", "gender"), ("er", "ich", "person"), ("er", "he", "")],
+)
+def test_kinds_of_another_language_are_by_its_table(reference: str, wrong: str, expected: str) -> None:
+    assert set(kinds(reference, wrong, language("de"))) == set(expected.split())
 
 
 def test_every_two_forms_differ_in_some_kind_and_the_same_the_other_way() -> None:

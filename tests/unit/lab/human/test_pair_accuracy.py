@@ -15,6 +15,7 @@ from pronmetric.lab.human.pair_accuracy import (
     human_answer,
     pronouns_of,
 )
+from pronmetric.pronouns.languages import language
 
 
 def pair(id: str, **values: object) -> JudgedPair:
@@ -54,6 +55,13 @@ def test_answer(better: str | None, votes: dict[str, str], expected: str | None)
 )
 def test_pronouns_are_found_where_one_word_differs(a: str, b: str, expected: tuple[str, str] | None) -> None:
     assert pronouns_of(pair("1", text_a=a, text_b=b)) == expected
+
+
+def test_pronouns_of_another_language_are_found_by_its_table() -> None:
+    pair = JudgedPair("1", (), "Er schläft.", "Sie schläft.", better="A")
+    assert pronouns_of(pair) is None and pronouns_of(pair, language("de")) == ("er", "sie")
+    figures = evaluate([pair], [(1.0, 0.0)], language=language("de"))
+    assert set(figures.by_kind) == {"gender"} and set(figures.by_pronouns) == {"er -> sie"}
 
 
 def test_named_pronouns_count() -> None:

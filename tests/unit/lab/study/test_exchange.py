@@ -167,6 +167,12 @@ def test_appraise_batches_have_a_hundred_items() -> None:
     assert json.loads(appraise.batches(STUDY, "ben"))[0]["items"][0]["itemID"] == 2_000_000
 
 
+def test_appraise_batches_name_the_language_of_the_texts() -> None:
+    for code, long in (("en", "eng"), ("de", "deu")):
+        (batch,) = json.loads(appraise.batches(replace(STUDY, design=Design(annotators=2, target=code)), "ann"))
+        assert (batch["task"]["sourceLanguage"], batch["task"]["targetLanguage"]) == (long, long)
+
+
 def test_appraise_scores_are_answers(tmp_path: Path) -> None:
     study = replace(STUDY, design=Design(annotators=2, neither=True))
     rows = [(1_000_000, "first", 80, 12.5), (1_000_000, "second", 20, 12.5)]

@@ -10,6 +10,7 @@ from pronmetric.cli.main import main
 from pronmetric.errors import InputError
 from pronmetric.lab.study import candidates, folder
 from pronmetric.lab.study.folder import Item
+from pronmetric.pronouns.languages import language
 
 ROWS = (
     ("reference", "other", "doc", "antecedent", "group"),
@@ -81,6 +82,29 @@ def test_what_is_wrong_with_a_table_is_named(tmp_path: Path, rows: list[tuple[st
     with pytest.raises(InputError) as refused:
         read(table(tmp_path / "pairs.tsv", *rows))
     assert said in str(refused.value) and f"pairs.tsv:{line}" in str(refused.value)
+
+
+GERMAN = (
+    ("reference", "other", "doc", "source", "group"),
+    ("Sie flackert.", "Er flackert.", "a", "It flickers.", "en"),
+    ("Ich mag sie.", "Ich mag es.", "a", "I like it.", "en"),
+)
+
+
+def test_the_pronouns_of_a_table_are_those_of_its_language(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, to = table(tmp_path / "pairs.tsv", *GERMAN), str(tmp_path / "study")
+    flags = ["-o", to, "--balance", "level", "--repeated", "0", "--annotators", "1"]
+    assert main(["study", "sample", path, *flags]) == 1
+    assert "(the language is en; --lang names another)" in capsys.readouterr().err
+    assert main(["study", "sample", path, *flags, "--lang", "deu_DE"]) == 0
+    study = folder.read(to)
+    assert [item.pronouns for item in study.items.values()] == [("sie", "er"), ("sie", "es")]
+    assert (study.design.target, study.design.language) == ("de", language("de"))
+    assert main(["study", "page", to, "-o", str(tmp_path / "page.html")]) == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "such as er, sie or es" in page and "Your sentences are in German" in page
+    assert main(["study", "sample", path, "-o", f"{to}2", "--lang", "sv"]) == 1
+    assert "no table of pronouns for 'sv'" in capsys.readouterr().err
 
 
 def test_one_command_draws_the_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from pronmetric.lab.study import guide
 from pronmetric.lab.study.answers import of_item
 from pronmetric.lab.study.folder import TWO_STAGES, Design, Item, Study, Task
 from pronmetric.lab.study.page import PageOptions, code, differing, page
+from pronmetric.pronouns.languages import language
 
 EVIL = "</script><img src=x> {{js}} \u202e"
 ITEMS = (
@@ -127,6 +128,33 @@ def test_the_guide_is_on_the_page_as_its_items_are_shown() -> None:
     item, answer, why = shown["guide"]["example"]
     assert item[4] == [["", "It", " was full of letters."], ["", "She", " was full of letters."]]
     assert answer == "first" and why.startswith("The suitcase")
+
+
+def test_the_guide_of_texts_in_another_language_names_its_pronouns_and_says_that_it_is_english_itself() -> None:
+    found = guide.own(Design(target="de"))
+    assert found.instructions[0].endswith("The versions differ in a pronoun, such as er, sie or es.")
+    assert found.instructions[1] == "Your sentences are in German; the example and the training are in English."
+    assert len(found.instructions) == len(guide.own(Design()).instructions) + 1
+    assert guide.own(Design()).instructions[0].endswith("such as he, it or their.")
+    of_own_table = guide.own(Design(target="xx"))
+    assert of_own_table.instructions[0].endswith("The versions differ in a pronoun.")
+    assert guide.own(replace(TWO_STAGES, target="hr")).instructions[1].startswith("Your sentences are in Croatian;")
+
+
+def test_the_language_of_texts_and_guide_is_on_the_page(tmp_path: Path) -> None:
+    study = replace(STUDY, design=Design(annotators=2, target="de"))
+    path = tmp_path / "guide.json"
+    path.write_text(json.dumps(FILE), encoding="utf-8")
+    for used, own in ((guide.own(study.design), "en"), (guide.read(path, study.design), "de")):
+        shown = data_of(page(study, PageOptions(guide=used)))
+        assert (shown["lang"], shown["guide"]["lang"]) == ("de", own)
+    assert data_of(page(STUDY))["lang"] == "en"
+
+
+def test_the_words_of_a_script_without_spaces_are_marked() -> None:
+    one, other = "他来了。", "它来了。"
+    (a, b), (c, d) = differing(one, other, language("zh"))
+    assert (one[a:b], other[c:d]) == ("他", "它")
 
 
 ONE = {"context": ["A lamp fell."], "versions": ["It broke.", "He broke."], "answer": "first", "why": "A lamp."}

@@ -21,6 +21,7 @@ from pronmetric.lab.study.findings import measure
 from pronmetric.lab.study.folder import Design, Item, Study, Task
 from pronmetric.lab.study.simulation import expected_ac1, simulate
 from pronmetric.text import strict_json
+from pronmetric.text.context import Source
 from tests.tools.made_up_study import SETTINGS, recover
 
 PRONOUNS = {"a": ("he", "it"), "b": ("he", "it"), "c": ("she", "it"), "d": ("who", "that")}
@@ -174,6 +175,14 @@ def test_the_interval_holds_the_expected_agreement() -> None:
     assert sum(recover(SETTINGS[1], seed).held for seed in range(1, 11)) >= 9
 
 
+@pytest.mark.parametrize(("shown", "source"), [(True, Source("Er kam.", ("Ja.",))), (False, None)])
+def test_judged_pairs_have_the_sources_that_annotators_saw(shown: bool, source: Source | None) -> None:
+    items = {name: replace(item, source="Er kam.", source_context=("Ja.",)) for name, item in ITEMS.items()}
+    study = Study(items, replace(STUDY.design, source=shown), TASKS)
+    found = list(findings.judged_pairs(study, findings.collect(study, GIVEN)))
+    assert len(found) == 4 and all(pair.source == source for pair in found)
+
+
 def test_items_that_cannot_be_judged_are_no_preference(tmp_path: Path) -> None:
     study = replace(STUDY, design=Design(annotators=2, invalid=True))
     given = {
@@ -205,8 +214,8 @@ def test_the_id_of_a_study_from_before_later_settings_is_unchanged(tmp_path: Pat
     folder.write(STUDY, tmp_path / "study", data="x")
     path = tmp_path / "study" / "study.json"
     head = json.loads(path.read_text(encoding="utf-8"))
-    for key in ("invalid", "stages"):
-        assert head["design"].pop(key) is False
+    later = {key: head["design"].pop(key) for key in ("invalid", "stages", "target")}
+    assert later == {"invalid": False, "stages": False, "target": "en"}
     lines = [(tmp_path / "study" / name).read_text(encoding="utf-8") for name in ("items.jsonl", "assignments.jsonl")]
     content = "".join(lines) + strict_json.dump(head["design"])
     head["id"] = hashlib.sha256(content.encode()).hexdigest()[:16]

@@ -160,6 +160,37 @@ def test_a_suite_gives_candidates_with_sources(tmp_path: Path) -> None:
         candidates.read(write(tmp_path / "suite.jsonl", ENTRY, {**ENTRY, "right": 1}), split=None, note=notes.append)
 
 
+def test_a_suite_names_the_language_of_its_texts(tmp_path: Path) -> None:
+    german = {
+        **ENTRY,
+        "lp": "en-de",
+        "reference": "Er kam.",
+        "noisy_reference": "Es kam.",
+        "right": "er",
+        "wrong": "es",
+    }
+    path = write(tmp_path / "suite.jsonl", german)
+    assert candidates.language_of(path, None) == candidates.language_of(path, "deu") == "de"
+    assert candidates.language_of(write(tmp_path / "other.jsonl", ENTRY), None) == "en"
+    with pytest.raises(InputError, match="the texts are in de, not in `lang=fr`; leave it out"):
+        candidates.language_of(path, "fr")
+    pair = {"id": "a", "text_a": "Es kam.", "text_b": "Er kam."}
+    assert candidates.language_of(write(tmp_path / "pairs.jsonl", pair), "de") == "de"
+
+
+def test_a_prepared_folder_names_the_language_of_its_texts(tmp_path: Path) -> None:
+    record = {"code": "xx", "uses": ["zo personal 3 singular - subject"]}
+    for config, code in (({"target": "en"}, "en"), ({"target": "xx", "language": record}, "xx")):
+        (tmp_path / "manifest.json").write_text(json.dumps({"config": config}), encoding="utf-8")
+        assert candidates.language_of(str(tmp_path), None) == code
+
+
+def test_the_language_is_in_the_id_of_a_study_that_is_not_english() -> None:
+    english, german = (replace(Design(), target=code) for code in ("en", "de"))
+    study = sample(many(de_he_it=10), english)
+    assert study.id == "1ba9be94092d5040" != replace(study, design=german).id
+
+
 def test_judged_pairs_give_candidates_with_the_better_text_first(tmp_path: Path) -> None:
     notes: list[str] = []
     pair = {"id": "a", "text_a": "It came.", "text_b": "He came.", "better": "B", "pronoun_a": "it", "pronoun_b": "he"}
