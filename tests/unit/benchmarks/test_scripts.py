@@ -27,11 +27,11 @@ from pronmetric.schema import Pair, Passage
 from tests.tools.browser import find as find_browser
 from tests.tools.source_readers import save_scorer
 
-TESTED = {  # scripts, each by a test of this file or, `card`, of test_card.py, `dialogues`, of test_dialogues.py
+TESTED = {  # scripts, each by a test of this file or, `card`, of test_card.py, `dialogues`, of test_dialogues.py, ...
     "checkpoint": {
         "antecedents", "bias", "calibration", "card", "confusions", "context_gain", "deciding", "dialogues", "fidelity",
         "gap", "gender", "pair_accuracy", "paper_tables", "people", "reference_free", "short_sources", "source_reader",
-        "study", "system_level", "talk", "target_languages", "translation_models",
+        "study", "system_level", "talk", "target_languages", "target_suites", "translation_models",
     },
     "cost": {
         "board", "bulk", "faults", "fuzz", "performance", "precision", "report", "scoring_speed", "serve_load",
