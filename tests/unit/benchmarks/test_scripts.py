@@ -27,7 +27,7 @@ from pronmetric.schema import Pair, Passage
 from tests.tools.browser import find as find_browser
 from tests.tools.source_readers import save_scorer
 
-TESTED = {  # scripts, each by a test of this file or, `card`, of test_card.py, `dialogues`, of test_dialogues.py, ...
+TESTED = {  # scripts, each by a test of this file or, of the test of its name (`card`, `dialogues`, `target_suites`)
     "checkpoint": {
         "antecedents", "bias", "calibration", "card", "confusions", "context_gain", "deciding", "dialogues", "fidelity",
         "gap", "gender", "pair_accuracy", "paper_tables", "people", "reference_free", "short_sources", "source_reader",

@@ -1,4 +1,4 @@
-"""Suites out of English: which choices the sets give, how they are judged, the tables, a language that is not scored."""
+"""Suites out of English: the choices of each set, their judgment, the tables, a language that is not scored."""
 
 from __future__ import annotations
 
