@@ -31,10 +31,9 @@ from benchmarks.checkpoint.prepared import BLOCK
 from data_prep.fidelity import things
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
-from pronmetric.cli.flags import ModelFlags
-from pronmetric.cli.run import load_language_model
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.estimates import Estimate, bootstrap, cluster_share
+from pronmetric.lab.seq2seq.model import LanguageModel
 from pronmetric.lab.suites import consistency, contrapro, ctxpro, discevalmt
 from pronmetric.lab.suites.contrastive import Candidate, Item, Judging, Reading, Scores, read_list, texts_of
 from pronmetric.metric import PronounMetric
@@ -265,7 +264,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     ]
     reader = None
     if options.language_model is not None:
-        reader = load_language_model(str(options.language_model), ModelFlags(precision=options.precision))
+        reader = LanguageModel(options.language_model, precision=options.precision)
     notes: list[str] = []
     given = [draw(one, options.limit) for one in sets(options, notes)]
     metrics: dict[str, PronounMetric] = {}

@@ -100,18 +100,16 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
 
 def _item(number: int, entry: Entry, context: tuple[tuple[str, ...], tuple[str, ...]], code: str) -> Item:
     source, reference, rule = entry.string("src segment"), entry.string("ref segment"), entry.string("rule")
-    expected, why = entry.string("expected").lower(), {}
+    expected = entry.string("expected").lower()
     if code == ENGLISH.code:
         other = _other_animacy(reference, expected, rule)
-        copies = [] if other is None else [other]
+        copies, why = [] if other is None else [other], ""
     else:
-        copies = _other_genders(reference, expected, rule, code)
-        if isinstance(copies, str):
-            copies, why = [], {LEFT_OUT: copies}
+        copies, why = _other_genders(reference, expected, rule, code)
     return Item(
         id=str(number),
         candidates=tuple(Candidate(source, text, *context) for text in (reference, *copies)),
-        groups={RULE: rule, **_distance(entry), **why},
+        groups={RULE: rule, **_distance(entry), **({LEFT_OUT: why} if why else {})},
         document=entry.string("document id"),
         language="" if code == ENGLISH.code else code,
     )
@@ -134,21 +132,21 @@ def _other_animacy(text: str, expected: str, rule: str) -> str | None:
     return None if other is None else as_class(text, occurrences[0], other)
 
 
-def _other_genders(text: str, expected: str, rule: str, code: str) -> list[str] | str:
-    """The copies of a text with its one pronoun of the expected form in the other genders; else why there are none."""
+def _other_genders(text: str, expected: str, rule: str, code: str) -> tuple[list[str], str]:
+    """The copies of a text with its one pronoun of the expected form in the other genders, or why there are none."""
     if code not in codes():
-        return f"no table of pronouns for {code}"
+        return [], f"no table of pronouns for {code}"
     own = language(code)
     if not any(name in _GENDERS for name in rule.split(".")):
-        return "the rule names no gender"
+        return [], "the rule names no gender"
     if expected not in own.forms:
-        return "the form is no pronoun of the table"
+        return [], "the form is no pronoun of the table"
     occurrences = [o for o in own.find(text) if o.form == expected]
     if len(occurrences) != 1:
-        return f"the form is {'several times' if occurrences else 'not'} in the reference as a pronoun"
-    others = other_genders(own, expected, rule)
+        return [], f"the form is {'several times' if occurrences else 'not'} in the reference as a pronoun"
     at = occurrences[0]
-    return [replace(text, at.start, at.end, form) for form in others] or "the table has no form of another gender"
+    copies = [replace(text, at.start, at.end, form) for form in other_genders(own, expected, rule)]
+    return copies, "" if copies else "the table has no form of another gender"
 
 
 def other_genders(own: Language, form: str, rule: str) -> list[str]:

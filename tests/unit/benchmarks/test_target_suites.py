@@ -204,7 +204,7 @@ def test_a_language_model_beside_it(
             read.extend(texts)
             return [Namespace(total=-float(len(each.text))) for each in texts]
 
-    monkeypatch.setattr(target_suites, "load_language_model", lambda folder, flags: Reader())
+    monkeypatch.setattr(target_suites, "LanguageModel", lambda folder, precision: Reader())
     monkeypatch.setattr(target_suites, "WRITTEN", 12)
     model = save_scorer(files / "one", unigram, {"de": None})
     out = files / "page.json"
