@@ -17,6 +17,7 @@ from benchmarks.checkpoint import target_suites
 from benchmarks.checkpoint.target_suites import ALL, FIRST, MAJORITY, MEAN, WAYS, Choice, SuiteSet
 from pronmetric.cli.main import main as pronmetric
 from pronmetric.lab.suites.contrastive import Candidate, Item
+from pronmetric.text.context import Text
 from tests.tools.source_readers import make_tokenizer, save_scorer
 
 
@@ -38,7 +39,7 @@ def german(corpus: str, document: str, segment: int, form: str, distance: int) -
 
 
 def spanish(text: str, expected: str, rule: str, distance: int, number: int) -> dict[str, Any]:
-    told = {"src segment": "They left.", "ref segment": text, "expected": expected, "rule": rule}
+    told: dict[str, Any] = {"src segment": "They left.", "ref segment": text, "expected": expected, "rule": rule}
     told |= {"ante distance": distance, "src ante segment": "The nurses came.", "ref ante segment": "Vinieron todas."}
     return told | {"document id": f"en-es/{number}", "segment id": 5}
 
@@ -197,10 +198,10 @@ def test_a_language_model_beside_it(
     files: Path, unigram: PreTrainedTokenizerFast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It reads the candidates after their context, without the source."""
-    read = []
+    read: list[Text] = []
 
     class Reader:
-        def read(self, texts: Sequence[Any]) -> list[Namespace]:
+        def read(self, texts: Sequence[Text]) -> list[Namespace]:
             read.extend(texts)
             return [Namespace(total=-float(len(each.text))) for each in texts]
 
