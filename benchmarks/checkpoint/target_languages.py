@@ -1,7 +1,7 @@
-"""A checkpoint of several target languages: replaced pronouns, the choice of gender, contrastive suites.
+"""A checkpoint of several target languages: replaced pronouns, the choice of gender.
 
     python -m benchmarks.checkpoint.target_languages --data PREPARED ... [--model NAME|FOLDER] [--wmt-dir DIR]
-        [--contrapro FILE [--documents DIR]] [--limit N] [--out FILE.json] [--page [FILE.md]]
+        [--limit N] [--out FILE.json] [--page [FILE.md]]
 
 The texts of a language are of two kinds: the development references of its prepared folder, and, where the folder of
 WMT has its pair into English, the original of that test set (default: WMT22) with the English reference as its source.
@@ -11,16 +11,13 @@ areas are measured. Each is scored with its source, without it, and with it but 
 - Areas under the ROC curve: a fifth of the pronouns are replaced by the folder's confusion table.
 - The choice of gender: a singular subject pronoun of the third person against those of the other genders (er, sie, es),
   where all third-person pronouns of the English sentence are of one kind: it, he or she. A choice is right if the text
-  as it is scores strictly higher.
-- Suites: the deixis set of Voita et al. (Russian), which `--shared` has, and ContraPro (German) from --contrapro, by
-  `pronmetric suite score`.
+  as it is scores strictly higher. `target_suites` has sets in which the antecedent is known.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import tempfile
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -34,8 +31,6 @@ from benchmarks.checkpoint.prepared import BLOCK
 from data_prep.wmt import discovery
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
-from pronmetric.cli.main import main as pronmetric
-from pronmetric.errors import PronmetricError
 from pronmetric.eval.detection import detect
 from pronmetric.eval.estimates import Estimate, cluster_share
 from pronmetric.metric import PronounMetric
@@ -50,8 +45,6 @@ PAGE = pages.PUBLISHED / "target-languages.md"
 DEVELOPMENT, TEST, HELD_OUT = "development", "test", "held out"
 WAYS = ("source", "no source", "source, no context")
 KINDS = {"singularneuter": "it", "singularmasculine": "he or she", "singularfeminine": "he or she"}
-DEIXIS = Path("data") / "suites" / "voita" / "deixis_dev.json"
-DEIXIS_CONTEXT = 3  # all previous sentences of an item
 
 
 class Sample(NamedTuple):
@@ -198,23 +191,8 @@ def choosing(metric: PronounMetric, samples: Sequence[Sample]) -> dict[str, Any]
     return found
 
 
-def suite(
-    name: str, file: Path, *, context: int, model: str, lang: str, documents: Path | None = None
-) -> dict[str, Any]:
-    """The figures of `pronmetric suite score`, without the verdict on each item."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = str(Path(folder) / "figures.json")
-        given = ["--set", str(file), "--model", model, "--lang", lang, "--context", str(context)]
-        given += [] if documents is None else ["--documents", str(documents)]
-        if code := pronmetric(["suite", "score", name, *given, "--to_json", out, "--quiet"]):
-            raise PronmetricError(f"`pronmetric suite score {name}` failed with exit code {code}")
-        found = json.loads(Path(out).read_text(encoding="utf-8"))
-    kept = ("judged", "accuracy", "correct", "total", "interval", "by", "further")
-    return {"set": file.name, "language": lang, "context": context, **{key: found[key] for key in kept}}
-
-
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """The figures of each language that has a prepared folder, and of the suites."""
+    """The figures of each language that has a prepared folder."""
     place = locate.locate(options.model)
     known = [each.code for each in checkpoint_config.languages_of(checkpoint_config.read(place.folder / locate.CONFIG))]
     folders = Folder.of_languages(options.data)
@@ -234,23 +212,12 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             if chosen := draw(samples, metric.language, options.limit):
                 own = {"detection": detection(metric, chosen, table), "choice": choosing(metric, chosen)}
                 figures[name][folder.code] = own
-    suites = []
-    if "ru" in known and (options.shared / DEIXIS).is_file():
-        suites.append(
-            suite("consistency", options.shared / DEIXIS, context=DEIXIS_CONTEXT, model=options.model, lang="ru")
-        )
-    if options.contrapro is not None:
-        context, given = CONTEXT_SIZE * (options.documents is not None), options.documents
-        suites.append(
-            suite("contrapro", options.contrapro, context=context, model=options.model, lang="de", documents=given)
-        )
     return {
         "weights": pages.weights_hash(place.folder),
         "precision": metric.precision,
         "testset": options.testset,
         "limit": options.limit,
         "figures": figures,
-        "suites": suites,
     }
 
 
@@ -269,14 +236,6 @@ def page(content: Mapping[str, Any]) -> str:
             tables = {"detection": _detection_table(figures)}
             tables |= {} if name == HELD_OUT else {"choice": _choice_table(figures)}
             sections.append(parts[name].format(testset=content["testset"], **tables))
-    for one in content["suites"]:
-        groups = [("all", "", one), *((by, name, own) for by, its in one["by"].items() for name, own in its.items())]
-        rows = [["break-down", "group", "items", "accuracy, %"]]
-        rows += [[by, group, f"{own['total']:,}", _share(own)] for by, group, own in groups]
-        told = "; ".join(f"{key}: {_plain(value)}" for key, value in one["further"].items() if _is_number(value))
-        shown = {"set": one["set"], "context": one["context"], "judged": one["judged"]}
-        text = parts["suite"].format(**shown, language=one["language"], table=pages.markdown(rows))
-        sections.append(f"{text}\n\n{told}." if told else text)
     limit = content["limit"]
     return (
         parts["page"].format(
@@ -320,19 +279,6 @@ def _estimate(found: Mapping[str, Any] | None) -> str:
     return f"{100 * found['value']:.1f}{shown}"
 
 
-def _share(found: Mapping[str, Any]) -> str:
-    low, high = found["interval"] or (None, None)
-    return _estimate({"value": found["accuracy"], "low": low, "high": high})
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _plain(value: float) -> str:
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
-
-
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -343,8 +289,6 @@ def main() -> None:
     )
     parser.add_argument("--wmt-dir", type=Path, metavar="DIR", help="default: data/wmt of --shared")
     parser.add_argument("--testset", default="wmt22", metavar="NAME", help="into English (default: %(default)s)")
-    parser.add_argument("--contrapro", type=Path, metavar="FILE", help="contrapro.json of ZurichNLP/ContraPro")
-    parser.add_argument("--documents", type=Path, metavar="DIR", help="its documents, for two sentences of context")
     parser.add_argument("--limit", type=int, metavar="N", help="texts of each language and set, drawn by seed 0")
     parser.add_argument("--out", type=Path, metavar="FILE.json")
     parser.add_argument("--page", type=Path, nargs="?", const=PAGE, metavar="FILE.md", help=f"default {PAGE.name}")

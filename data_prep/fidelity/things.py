@@ -23,6 +23,8 @@ from pronmetric.text.context import SOURCE_CONTEXT, join, nearest
 KIND = TESTSET = "frames"
 GENDERS = "masculine", "feminine", "neuter"
 KINDS = "thing", "place", "work"
+PRONOUNS = "er", "ihn", "ihm", "sein"
+"""How the slots of pronouns begin; the others are articles and determiners of the noun."""
 LEVELS = 4
 """The antecedent is in the same sentence (0), or in one of the three sentences before."""
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -70,15 +72,16 @@ class Tables:
         fitting = [one for one in self.frames if one.kind in (kind, "any") and one.place == place]
         return [fitting[k] for k in rng.permutation(len(fitting))[:number].tolist()]
 
-    def fill(self, frame: Frame, noun: Noun) -> tuple[str, str]:
-        """The sentence of a frame about a noun, and its English."""
+    def fill(self, frame: Frame, noun: Noun, *, pronouns: str | None = None) -> tuple[str, str]:
+        """The sentence of a frame about a noun, and its English; pronouns: their gender, if it is not the noun's."""
 
         def word(match: re.Match[str]) -> str:
             slot = match[1]
             if slot in ("N", "n"):
                 return noun.noun if slot == "N" else noun.english
             low = slot.lower()
-            found = self.words[low][noun.gender] if low in self.words else low
+            gender = pronouns if pronouns is not None and low.startswith(PRONOUNS) else noun.gender
+            found = self.words[low][gender] if low in self.words else low
             return found.capitalize() if slot[0].isupper() else found
 
         target, english = _SLOT.sub(word, frame.sentence), _SLOT.sub(word, frame.english)
@@ -95,14 +98,21 @@ def tables(code: str) -> Tables | None:
     return Tables(nouns, [Frame(*row) for row in _rows(f"thing_frames.{code}.tsv")], words)
 
 
-def translations(known: Tables, number: int, *, use: str, context_size: int, seed: int) -> Iterator[Translation]:
-    """So many texts, evenly over genders and distances (the level of a text is its `doc`); each by its own seed."""
+def translations(
+    known: Tables, number: int, *, use: str, context_size: int, seed: int, turn: int = 0
+) -> Iterator[Translation]:
+    """So many texts, evenly over genders and distances (the level of a text is its `doc`); each by its own seed.
+
+    turn: 1 and 2 give the same texts with pronouns of the two other genders, which are wrong.
+    """
     for at in range(number):
         rng = np.random.default_rng([seed, len(use), at])
         level, gender = at % LEVELS, known.genders[at // LEVELS % len(known.genders)]
         kind = KINDS[int(rng.integers(len(KINDS)))]
         noun = known.draw_noun(rng, kind=kind, gender=gender, use=use)
-        sentences = [known.fill(frame, one) for frame, one in _plan(known, rng, noun, level, use)]
+        plan = _plan(known, rng, noun, level, use)
+        wrong = GENDERS[(GENDERS.index(gender) + turn) % len(GENDERS)] if turn else None
+        sentences = [known.fill(frame, one, pronouns=wrong) for frame, one in plan]
         size = min(len(sentences), max(1 + int(rng.integers(2)), 1 + level - context_size))  # of the text
         before, text = sentences[:-size], sentences[-size:]
         yield Translation(

@@ -1,13 +1,14 @@
 """ctxpro (Wicks and Post, WMT 2023): gender, animacy, formality, auxiliary and inflection, judged on translations.
 
-A JSON list of items with the word form that the translation must have. Items of animacy into English are also given as
-contrastive pairs: the reference against its copy in which the pronoun has the other animacy.
+A JSON list of items with the word form that the translation must have. Items of animacy into English and of gender out
+of English are also contrastive: the reference against its copies in which the pronoun has another animacy or gender.
 """
 
 from __future__ import annotations
 
 import re
 import string
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -28,20 +29,34 @@ from pronmetric.lab.suites.contrastive import (
     read_list,
 )
 from pronmetric.lab.suites.other_gender import as_class, class_name
+from pronmetric.pronouns.corrupt import replace
 from pronmetric.pronouns.finder import find
+from pronmetric.pronouns.languages import ENGLISH, Language, language
+from pronmetric.pronouns.tables import codes
 from pronmetric.report.text import table
 from pronmetric.text import running_text
 from pronmetric.text.entry import Entry
 from pronmetric.text.files.columns import Role
 from pronmetric.text.lines import iter_lines, read_lines
 
-RULE, DISTANCE = "rule", "distance"
+RULE, DISTANCE, LEFT_OUT = "rule", "distance", "left out"
 EOS = "<eos>"
 _EXPECTED = "expected a set of ctxpro (JSON list of items)"
 _NAME = re.compile(r"\.(?P<source>[a-z]{2,3})-(?P<target>[a-z]{2,3})\.[^.]+\.json$")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _INANIMATE = "it"
 _ANIMATE: Mapping[str, str] = {"MASC": "he", "FEM": "she"}
+_GENDERS: Mapping[str, str] = {"MASC": "masculine", "FEM": "feminine", "NEUT": "neuter"}
+_NUMBERS: Mapping[str, str] = {"SING": "singular", "PLUR": "plural"}
+_CASES: Mapping[str, tuple[str, ...]] = {
+    "NOM": ("subject",),
+    "ACC": ("accusative", "object"),
+    "DAT": ("dative", "object"),
+    "GEN": ("genitive",),
+    "INS": ("instrumental",),
+}
+_NEUTER_NOUNS = ("de", "pl", "ru")
+"""Languages of the suite whose nouns can be neuter: Spanish has a neuter pronoun, but no noun asks for it."""
 
 ABOUT = About(
     name="ctxpro",
@@ -49,13 +64,14 @@ ABOUT = About(
     languages="en-de, en-es, en-fr, en-it, en-pl, en-pt, en-ru; animacy into en",
     targets=("en",),
     phenomena="gender, animacy, formality, auxiliaries, inflection",
-    judged=("translations", "scores (animacy)"),
+    judged=("translations", "scores (animacy, gender)"),
     by=RULE,
     text="""Set: CATEGORY.opensubtitles.SRC-TGT.SPLIT.json of github.com/rewicks/ctxpro.
 --translations: one line for each item. The last sentence of each line is judged (needs sentence-splitter): it is right
 if it has the expected form as a word, lower-cased and without ASCII punctuation. Accuracy by rule.
---scores, --model, --seq2seq: animacy into English; the reference is scored against its copy with the pronoun of the
-other animacy. An item whose reference does not have exactly one such pronoun has no copy and is left out (counted).
+--scores, --model, --seq2seq: animacy into English, and gender into languages with a table of pronouns (by the file's
+name); the reference is scored against its copy with the pronoun of the other animacy, or its copies with those of the
+other genders. An item whose reference does not have exactly one such pronoun has no copy and is left out (counted).
 Context: --documents FILE, a TSV file of document, source, target, or a file of context inputs (one line for each item,
 sentences joined by <eos>, source only). Without it, the antecedent's sentence, if it is at most --context sentences
 before; the sentences between are not in the set.
@@ -65,27 +81,37 @@ shorter one decides; blank lines are wrong.""",
 
 
 def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
-    """The items of a set: the reference, and its copy with the pronoun of the other animacy where it has one.
+    """The items of a set: the reference, and its copies with the pronoun of another animacy or gender.
+
+    An item out of English without a copy has the reason as its group `LEFT_OUT`.
 
     Raises:
         InputError: with the item, where a key is missing or a value is of another kind.
     """
     entries = read_list(path, _EXPECTED)
     contexts = _contexts(entries, reading)
+    named = _NAME.search(Path(path).name)
+    code = named["target"] if named else ENGLISH.code
     return tuple(
-        _item(number, entry, context) for number, (entry, context) in enumerate(zip(entries, contexts, strict=True))
+        _item(number, entry, context, code)
+        for number, (entry, context) in enumerate(zip(entries, contexts, strict=True))
     )
 
 
-def _item(number: int, entry: Entry, context: tuple[tuple[str, ...], tuple[str, ...]]) -> Item:
+def _item(number: int, entry: Entry, context: tuple[tuple[str, ...], tuple[str, ...]], code: str) -> Item:
     source, reference, rule = entry.string("src segment"), entry.string("ref segment"), entry.string("rule")
-    other = _other_animacy(reference, entry.string("expected").lower(), rule)
-    texts = [reference] if other is None else [reference, other]
+    expected = entry.string("expected").lower()
+    if code == ENGLISH.code:
+        other = _other_animacy(reference, expected, rule)
+        copies, why = [] if other is None else [other], ""
+    else:
+        copies, why = _other_genders(reference, expected, rule, code)
     return Item(
         id=str(number),
-        candidates=tuple(Candidate(source, text, *context) for text in texts),
-        groups={RULE: rule, **_distance(entry)},
+        candidates=tuple(Candidate(source, text, *context) for text in (reference, *copies)),
+        groups={RULE: rule, **_distance(entry), **({LEFT_OUT: why} if why else {})},
         document=entry.string("document id"),
+        language="" if code == ENGLISH.code else code,
     )
 
 
@@ -104,6 +130,45 @@ def _other_animacy(text: str, expected: str, rule: str) -> str | None:
     gender = next((name for name in _ANIMATE if name in rule.split(".")), "")
     other = _ANIMATE.get(gender) if class_name(occurrences[0]) == _INANIMATE else _INANIMATE
     return None if other is None else as_class(text, occurrences[0], other)
+
+
+def _other_genders(text: str, expected: str, rule: str, code: str) -> tuple[list[str], str]:
+    """The copies of a text with its one pronoun of the expected form in the other genders, or why there are none."""
+    if code not in codes():
+        return [], f"no table of pronouns for {code}"
+    own = language(code)
+    if not any(name in _GENDERS for name in rule.split(".")):
+        return [], "the rule names no gender"
+    if expected not in own.forms:
+        return [], "the form is no pronoun of the table"
+    occurrences = [o for o in own.find(text) if o.form == expected]
+    if len(occurrences) != 1:
+        return [], f"the form is {'several times' if occurrences else 'not'} in the reference as a pronoun"
+    at = occurrences[0]
+    copies = [replace(text, at.start, at.end, form) for form in other_genders(own, expected, rule)]
+    return copies, "" if copies else "the table has no form of another gender"
+
+
+def other_genders(own: Language, form: str, rule: str) -> list[str]:
+    """The forms that a pronoun has in the other genders of nouns, by a rule such as "NOM.MASC.SING".
+
+    >>> other_genders(language("es"), "ellas", "NOM.FEM.PLUR"), other_genders(language("de"), "sie", "ACC.FEM.SING")
+    (['ellos'], ['ihn', 'es'])
+    """
+    names = rule.split(".")
+    gender, number = (next((of[n] for n in names if n in of), "") for of in (_GENDERS, _NUMBERS))
+    cases = next((_CASES[n] for n in names if n in _CASES), ())
+    uses = [e for e in own.entries if (e.form, e.gender) == (form, gender) and number in (e.number, "")]
+    uses = [e for e in uses if e.case in cases] or uses
+    places = {(e.type, e.person, e.number, e.case) for e in uses}
+    found: dict[str, list[str]] = {}
+    for entry in own.entries:
+        noun = entry.gender in _GENDERS.values() and (entry.gender != "neuter" or own.code in _NEUTER_NOUNS)
+        if noun and entry.gender != gender and (entry.type, entry.person, entry.number, entry.case) in places:
+            found.setdefault(entry.gender, []).append(entry.form)
+    # of several shapes the one that begins alike: Russian forms begin with another letter after a preposition
+    chosen = [min(forms, key=lambda other: other[0] != form[0]) for forms in found.values()]
+    return [other for other in dict.fromkeys(chosen) if other != form]
 
 
 def _contexts(entries: Sequence[Entry], reading: Reading) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -154,13 +219,15 @@ def _from_inputs(entries: Sequence[Entry], path: str, size: int) -> Iterator[tup
 
 
 def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> SuiteVerdicts:
-    """The verdicts on the items that have a contrastive copy; the others are left out and counted.
+    """The verdicts on the items that have a contrastive copy; the others are left out and counted, also by reason.
 
     Raises:
         InputError: no item has one.
     """
-    cure = "only animacy into English has them: give `translations=`"
-    return judge_copies(items, scores, copies="a contrastive copy", cure=cure)
+    cure = "only animacy into English and gender out of English have them: give `translations=`"
+    judged = judge_copies(items, scores, copies="a contrastive copy", cure=cure)
+    reasons = Counter(f"{LEFT_OUT}: {item.groups[LEFT_OUT]}" for item in items if LEFT_OUT in item.groups)
+    return SuiteVerdicts(judged.verdicts, {**judged.further, **reasons})
 
 
 def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> SuiteVerdicts:

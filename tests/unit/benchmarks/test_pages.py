@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 
 from benchmarks import pages
-from benchmarks.checkpoint import people_page, reference_free, short_sources, system_level, target_languages
+from benchmarks.checkpoint import (
+    people_page,
+    reference_free,
+    short_sources,
+    system_level,
+    target_languages,
+    target_suites,
+)
 from benchmarks.cost import board, bulk
 from pronmetric.checkpoint import config, locate
 
@@ -23,6 +30,7 @@ WRITERS = {
     "short-sources.md": short_sources.page,
     "system-level.md": system_level.page,
     "target-languages.md": target_languages.page,
+    "target-suites.md": target_suites.page,
 }  # pages that are all of the JSON
 HEAD = 5  # lines
 _HASH = re.compile(r"`([0-9a-f]{8})`")

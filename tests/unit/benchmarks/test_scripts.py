@@ -27,11 +27,11 @@ from pronmetric.schema import Pair, Passage
 from tests.tools.browser import find as find_browser
 from tests.tools.source_readers import save_scorer
 
-TESTED = {  # scripts, each by a test of this file or, `card`, of test_card.py, `dialogues` and `originals`, of files of their own
+TESTED = {  # scripts, by this file, or by the test of their names: `card`, `dialogues`, `originals`, `target_suites`
     "checkpoint": {
         "antecedents", "bias", "calibration", "card", "confusions", "context_gain", "deciding", "dialogues", "fidelity",
-        "gap", "gender", "originals", "pair_accuracy", "paper_tables", "people", "reference_free", "short_sources", "source_reader",
-        "study", "system_level", "talk", "target_languages", "translation_models",
+        "gap", "gender", "originals", "pair_accuracy", "paper_tables", "people", "reference_free", "short_sources",
+        "source_reader", "study", "system_level", "talk", "target_languages", "target_suites", "translation_models",
     },
     "cost": {
         "board", "bulk", "faults", "fuzz", "performance", "precision", "report", "scoring_speed", "serve_load",

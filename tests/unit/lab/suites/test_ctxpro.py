@@ -13,6 +13,7 @@ import pytest
 from pronmetric.errors import InputError, MissingExtra, PronmetricError
 from pronmetric.lab.suites import ctxpro
 from pronmetric.lab.suites.contrastive import Judging, Reading, SuiteVerdicts, Verdict
+from pronmetric.pronouns.languages import language
 
 
 def entry(reference: str, expected: str, rule: str, **given: Any) -> dict[str, Any]:
@@ -90,6 +91,51 @@ def test_items_without_a_copy_are_left_out_and_counted(made: Path) -> None:
     assert judged.further == {"items without a contrastive copy, left out": 1}
     with pytest.raises(InputError, match="no item has a contrastive copy"):
         ctxpro.judge(items[1:2], [[1.0]], Judging())
+
+
+GENDER = [
+    entry("Ellas se fueron.", "ellas", "NOM.FEM.PLUR"),
+    entry("No la vi.", "la", "ACC.FEM.SING"),
+    entry("¿Viene Él o él?", "él", "NOM.MASC.SING"),
+    entry("Se fueron.", "ellos", "NOM.MASC.PLUR"),
+    entry("Te veo.", "te", "T-V"),
+]
+
+
+def test_gender_out_of_english_has_a_copy_in_each_other_gender_or_a_reason(tmp_path: Path) -> None:
+    path = tmp_path / "gender.opensubtitles.en-es.dev.json"
+    path.write_text(json.dumps(GENDER))
+    items = ctxpro.read(path, Reading())
+    assert [one.target for one in items[0].candidates] == ["Ellas se fueron.", "Ellos se fueron."]
+    assert {item.language for item in items} == {"es"}
+    judged = ctxpro.judge(items, [[1.0, 0.0], *([[1.0]] * 4)], Judging())
+    assert [verdict.right for verdict in judged.verdicts] == [True]
+    assert judged.further == {
+        "items without a contrastive copy, left out": 4,
+        "left out: the form is no pronoun of the table": 1,
+        "left out: the form is several times in the reference as a pronoun": 1,
+        "left out: the form is not in the reference as a pronoun": 1,
+        "left out: the rule names no gender": 1,
+    }
+    italian = tmp_path / "gender.opensubtitles.en-it.dev.json"
+    italian.write_text(json.dumps(GENDER[:1]))
+    assert ctxpro.read(italian, Reading())[0].groups["left out"] == "no table of pronouns for it"
+
+
+@pytest.mark.parametrize(
+    ("code", "form", "rule", "others"),
+    [
+        ("es", "ella", "NOM.FEM.SING", ["él"]),  # ello is the pronoun of no noun
+        ("de", "sie", "NOM.FEM.SING", ["er", "es"]),
+        ("de", "sie", "ACC.FEM.SING", ["ihn", "es"]),
+        ("de", "ihm", "DAT.MASC.SING", ["ihr"]),  # the neuter is the same
+        ("fr", "elles", "NOM.FEM.PLUR", ["ils"]),
+        ("ru", "неё", "ACC.FEM.SING", ["него"]),  # after a preposition
+        ("ru", "она", "NOM.FEM.SING", ["он", "оно"]),
+    ],
+)
+def test_forms_of_the_other_genders(code: str, form: str, rule: str, others: list[str]) -> None:
+    assert ctxpro.other_genders(language(code), form, rule) == others
 
 
 class Splitter:
