@@ -161,7 +161,7 @@ def run(arguments: Sequence[object], monkeypatch: pytest.MonkeyPatch) -> None:
     target_suites.main()
 
 
-def test_the_page_of_a_checkpoint_that_lacks_a_language(
+def test_the_page_names_a_language_that_was_not_trained(
     files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = "er sie es ist alt ellos ellas él ella твой ваш дом это abcdefghijklmnopqrstuvwxyz"
@@ -177,11 +177,12 @@ def test_the_page_of_a_checkpoint_that_lacks_a_language(
         "own, natural",
         "own, written",
         "ctxpro, gender",
+        "DiscEvalMT, anaphora",
         "consistency, deixis, a tie is right",
         "consistency, deixis, a tie is wrong",
     }
     assert all(set(WAYS) < set(one["distance"][ALL]) for one in content["sets"])
-    assert "- DiscEvalMT, anaphora (fr): multi does not score fr, 1 items." in told
+    assert "| DiscEvalMT, anaphora | fr, not trained |" in told
     assert "- ContraPro (de): no file of it is given." in told
     assert "- own, natural (de): 4 items left out, of texts that training may have read." in told
     assert f"| own, written | de | {MEAN} | 12 |" in told and "| own, written | de | 3 | 3 |" in told
