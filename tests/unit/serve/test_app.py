@@ -131,7 +131,7 @@ def test_a_server_that_stops_says_so(metric: PronounMetric, caplog: pytest.LogCa
         free.wait(60)
         return [SegmentScore(None, ()) for _ in texts]
 
-    made.batches = Batches({"score": slow})
+    monkeypatch.setattr(made, "_score", slow)
     with connections.listen("127.0.0.1", 0) as opened:
         server = connections.server(make_app(made))
         server.config.timeout_graceful_shutdown = 1
