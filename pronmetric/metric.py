@@ -179,8 +179,8 @@ class PronounMetric:
                 f"{self.folder} has changed: expected the weights {self.hash}, got {loaded.hash}; load the metric again"
             )
         made = type(self)(loaded, locate.Location(self.name, self.folder), **self._arguments)
-        for own, other in zip(self.inference.replicas, made.inference.replicas, strict=True):
-            other.encoder = own.encoder
+        for number in range(len(self.inference.replicas)):
+            made.inference.replicas[number].encoder = self.inference.replicas[number].encoder
         return made
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint.locate import CONFIG
@@ -27,8 +28,8 @@ translation is better. POST /score, /compare, /suggest and /attention answer rec
 The server listens on this machine only, unless --host says otherwise. Nothing is loaded from elsewhere, and nothing of
 a text is stored or sent on."""
 EPILOG = """Sources affect the scores of requests that give them if the model has a reader of sources.
-With a model of several languages each request may name its own ("lang"), and the page has a choice; --lang is the first
-one. A language is loaded when it is first asked for.
+With a model of several languages the page has a choice, and a request may name one ("lang"); --lang is the one without
+a choice. Each is loaded when it is first asked for.
 Waiting requests are batched. A request has at most 256 records, 10,000 characters a record and 100,000 in all; larger
 ones are refused.
 
@@ -85,15 +86,14 @@ def run(task: ServeFlags) -> None:
         config = checkpoint_config.read(locate_model(task.model).folder / CONFIG)
         codes = [language.code for language in checkpoint_config.languages_of(config)]
         is_open = task.model.lang is None and len(codes) > 1
-        task.model.lang = codes[0] if is_open else task.model.lang
-        run = ScoringRun(task.model, task.out)
+        run = ScoringRun(replace(task.model, lang=codes[0]) if is_open else task.model, task.out)
         metric, context = run.metric, run.choose_context(None, GIVEN)
         run.note_unread_source(None)
         service = Service(metric, context=context, batch_size=task.model.batch_size)
         allows = names_of_host(task.listen.host, task.allow_host or ())
         app = make_app(service, rate=task.rate, frame=task.frame, allows=allows)
         if is_open:
-            run.note(f"requests that name none of the languages {', '.join(codes)} are in {codes[0]}; --lang changes it")
+            run.note(f"serves {', '.join(codes)}; without a choice texts are scored as {codes[0]}: --lang changes that")
         print(connections.address(opened), flush=True)
         run.note(f"listening on {connections.address(opened)} with {metric.name}; Ctrl-C stops the server")
         connections.server(app).run(sockets=[opened])
