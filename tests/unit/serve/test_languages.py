@@ -15,6 +15,7 @@ from pronmetric.checkpoint import files
 from pronmetric.checkpoint.model_config import Calibration
 from pronmetric.errors import PronmetricError
 from pronmetric.metric import PronounMetric
+from pronmetric.nn.head import LogitHead
 from pronmetric.serve.app import make_app
 from pronmetric.serve.languages import Languages
 from pronmetric.serve.service import Service
@@ -112,9 +113,12 @@ def test_the_page_has_the_languages_of_the_training(client: TestClient, folder: 
 def test_a_language_is_loaded_once_however_many_ask(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     metric, loaded = load(folder, "de"), list[str]()
     read = files.load
-    monkeypatch.setattr(
-        files, "load", lambda *args, lang, **more: loaded.append(lang) or read(*args, lang=lang, **more)
-    )
+
+    def counted(*given: Any, lang: str, **more: Any) -> files.Checkpoint:
+        loaded.append(lang)
+        return read(*given, lang=lang, **more)
+
+    monkeypatch.setattr(files, "load", counted)
     languages = Languages(Service(metric, context=GIVEN))
 
     async def play() -> list[Service]:
@@ -135,6 +139,7 @@ def test_other_weights_are_not_mixed_with_those_that_are_loaded(
     load(folder, "de").save_pretrained(own)
     metric = load(own, "de")
     loaded = files.load(folder)
+    assert isinstance(loaded.model.head, LogitHead)
     loaded.model.head.calibrate(scale=2.0, bias=0.0)
     files.save(own, loaded.model, loaded.pieces, loaded.config, half=False)
     with pytest.raises(PronmetricError, match=f"multi has changed: expected the weights {metric.hash}, got"):
