@@ -208,7 +208,7 @@ class Service:
         notes = [note for said in (untrained_note, unscored_note) if (note := said(config, name)) is not None]
         notes += [
             f"{said}; they were scored as {language.code}: choose their language, if this server offers it, or start "
-            "one with a model of that language, such as `pronmetric serve --model multilingual`"
+            "one with a model of that language, such as `pronmetric serve --model multilingual --lang de`"
             for records in sides
             if (said := doubt((record.text.text for record in records), language)) is not None
         ]
