@@ -156,12 +156,32 @@ class PronounMetric:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """How a copy is made: by loading the checkpoint again."""
+        folder, code = str(self.folder.resolve()), self.language.code
+        return load_again, (type(self), self.name, folder, code, self._identity, self._arguments)
+
+    @property
+    def _arguments(self) -> dict[str, Any]:
+        """The arguments of the class, beside the checkpoint, for another metric like this one."""
         path = None if self._source_lang is None else Path(self._source_lang)
         source = str(path.resolve()) if path is not None and path.is_file() else self._source_lang
-        arguments = {"precision": self.precision, "gpus": self._gpus, "source_lang": source}
-        arguments |= {"no_source": self.description.no_source}
-        folder, code = str(self.folder.resolve()), self.language.code
-        return load_again, (type(self), self.name, folder, code, self._identity, arguments)
+        own = {"precision": self.precision, "gpus": self._gpus, "source_lang": source}
+        return own | {"no_source": self.description.no_source}
+
+    def in_language(self, lang: str) -> PronounMetric:
+        """The metric of the same checkpoint in another language, as `from_pretrained` gives it; the encoder is shared.
+
+        Raises:
+            PronmetricError: it does not score `lang`; another checkpoint is in its folder now.
+        """
+        loaded = files.load(self.folder, trainable=False, lang=lang)
+        if loaded.hash != self.hash:
+            raise PronmetricError(
+                f"{self.folder} has changed: expected the weights {self.hash}, got {loaded.hash}; load the metric again"
+            )
+        made = type(self)(loaded, locate.Location(self.name, self.folder), **self._arguments)
+        for number in range(len(self.inference.replicas)):
+            made.inference.replicas[number].encoder = self.inference.replicas[number].encoder
+        return made
 
     @property
     def _identity(self) -> tuple[str, ...]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
+from pronmetric.checkpoint import config as checkpoint_config
+from pronmetric.checkpoint.locate import CONFIG
 from pronmetric.cli import flags
 from pronmetric.cli.flags import ListenFlags, ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, flag, number, part, switch
-from pronmetric.cli.run import ScoringRun
+from pronmetric.cli.run import ScoringRun, locate_model
 from pronmetric.text.context import GIVEN
 
 RATE = 20.0
@@ -25,6 +28,8 @@ translation is better. POST /score, /compare, /suggest and /attention answer rec
 The server listens on this machine only, unless --host says otherwise. Nothing is loaded from elsewhere, and nothing of
 a text is stored or sent on."""
 EPILOG = """Sources affect the scores of requests that give them if the model has a reader of sources.
+With a model of several languages the page has a choice, and a request may name one ("lang"); --lang is the one without
+a choice. Each is loaded when it is first asked for.
 Waiting requests are batched. A request has at most 256 records, 10,000 characters a record and 100,000 in all; larger
 ones are refused.
 
@@ -78,12 +83,17 @@ def run(task: ServeFlags) -> None:
     from pronmetric.serve.service import Service
 
     with connections.listen(task.listen.host, task.listen.port) as opened:
-        run = ScoringRun(task.model, task.out)
+        config = checkpoint_config.read(locate_model(task.model).folder / CONFIG)
+        codes = [language.code for language in checkpoint_config.languages_of(config)]
+        is_open = task.model.lang is None and len(codes) > 1
+        run = ScoringRun(replace(task.model, lang=codes[0]) if is_open else task.model, task.out)
         metric, context = run.metric, run.choose_context(None, GIVEN)
         run.note_unread_source(None)
         service = Service(metric, context=context, batch_size=task.model.batch_size)
         allows = names_of_host(task.listen.host, task.allow_host or ())
         app = make_app(service, rate=task.rate, frame=task.frame, allows=allows)
+        if is_open:
+            run.note(f"serves {', '.join(codes)}; without a choice texts are scored as {codes[0]}: --lang changes that")
         print(connections.address(opened), flush=True)
         run.note(f"listening on {connections.address(opened)} with {metric.name}; Ctrl-C stops the server")
         connections.server(app).run(sockets=[opened])

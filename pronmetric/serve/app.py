@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import wraps
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -23,6 +24,7 @@ except ImportError:
 from pronmetric.serve import interface, page
 from pronmetric.serve.batches import Busy
 from pronmetric.serve.given_file import read_file
+from pronmetric.serve.languages import Languages, NoLanguage
 from pronmetric.serve.requests import (
     CLOSE,
     RateLimit,
@@ -40,8 +42,9 @@ BURST = 5
 """Seconds whose requests may come at once."""
 Result = TypeVar("Result")
 Asked = TypeVar("Asked", bound=BaseModel)
+InLanguage = TypeVar("InLanguage", interface.ScoreRequest, interface.SuggestRequest, interface.CompareRequest)
 _ERRORS = {
-    400: "both Content-Length and Transfer-Encoding",
+    400: "a language that the model does not score, or both Content-Length and Transfer-Encoding",
     413: "more than one request may ask for",
     415: "the body is not application/json",
     421: "another Host than this server's",
@@ -59,11 +62,12 @@ def make_app(
     frame: str | None = None,
     allows: Callable[[str], bool] | None = None,
 ) -> FastAPI:
-    """The application.
+    """The application; requests may name another language of the service's checkpoint.
 
     allows: whether the header Host of a request is of this server (`names_of_host`); None: any is. rate: requests a
     second of each address, 0 for any number. frame: the origin that may show the page in a frame.
     """
+    languages = Languages(service)
     limit = RateLimit(rate, max(1, round(rate * BURST)))
 
     async def allowed(request: Request) -> None:
@@ -82,7 +86,8 @@ def make_app(
     app.add_middleware(SecureHeaders, headers=headers(frame=frame))
 
     async def refused(request: Request, error: Exception) -> Response:
-        return JSONResponse({"detail": str(error)}, 413 if isinstance(error, TooMuch) else 422)
+        status = 413 if isinstance(error, TooMuch) else 400 if isinstance(error, NoLanguage) else 422
+        return JSONResponse({"detail": str(error)}, status)
 
     async def busy(request: Request, error: Exception) -> Response:
         return JSONResponse({"detail": "too much work waits"}, 503, {"Retry-After": "5"})
@@ -99,8 +104,8 @@ def make_app(
     app.add_exception_handler(Exception, failed)
 
     @app.get("/", include_in_schema=False)
-    async def show_page() -> Response:
-        return _html(page.page(service), frame)
+    async def show_page(lang: str | None = None) -> Response:
+        return _html(page.page(await languages.service(lang), languages.codes), frame)
 
     @app.get("/docs", include_in_schema=False)
     async def show_interface(request: Request) -> Response:
@@ -108,7 +113,7 @@ def make_app(
 
     @app.get("/health", summary="Whether the server answers, and with which model.")
     async def health() -> interface.Health:
-        return interface.Health(**service.health())
+        return interface.Health(**service.health(), languages=list(languages.codes))
 
     def add(
         path: str,
@@ -134,10 +139,17 @@ def make_app(
             openapi_extra={"requestBody": schema},
         )(respond)
 
-    add("/score", interface.ScoreRequest, interface.ScoredRecords, service.score)
-    add("/compare", interface.CompareRequest, interface.Comparison, service.compare)
-    add("/suggest", interface.SuggestRequest, interface.SuggestedRecords, service.suggest)
-    add("/attention", interface.ScoreRequest, interface.AttendedRecords, service.attend)
+    def chosen(work: Callable[[Service, InLanguage], Awaitable[object]]) -> Callable[[InLanguage], Awaitable[object]]:
+        @wraps(work)
+        async def answer(asked: InLanguage) -> object:
+            return await work(await languages.service(asked.lang), asked)
+
+        return answer
+
+    add("/score", interface.ScoreRequest, interface.ScoredRecords, chosen(Service.score))
+    add("/compare", interface.CompareRequest, interface.Comparison, chosen(Service.compare))
+    add("/suggest", interface.SuggestRequest, interface.SuggestedRecords, chosen(Service.suggest))
+    add("/attention", interface.ScoreRequest, interface.AttendedRecords, chosen(Service.attend))
     add("/texts", interface.ReadRequest, interface.ReadFile, read_file, interface.FILE)
     return app
 

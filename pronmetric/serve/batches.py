@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -24,22 +24,21 @@ class Busy(Exception):
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    """What a request asks for: the kind of work, its items, the characters to read, and its results when done."""
+    """What a request asks for: the work, its items, the characters to read, and its results when done."""
 
-    kind: str
+    work: Work
     items: Sequence[Any]
     size: int
     results: asyncio.Future[list[Any]]
 
 
 class Batches:
-    """Runs kinds of work, one batch after the other; a batch is all that waits of the kind that waits longest.
+    """Does work, one batch after the other; a batch is all that waits of the work that waits longest.
 
     What is cancelled before its batch begins is left out.
     """
 
-    def __init__(self, kinds: Mapping[str, Work]) -> None:
-        self._kinds = kinds
+    def __init__(self) -> None:
         self._waiting: deque[_Job] = deque()
         self._thread = ThreadPoolExecutor(1, "model")
         self._running: asyncio.Task[None] | None = None
@@ -49,15 +48,15 @@ class Batches:
         """The characters that wait to be read."""
         return sum(job.size for job in self._waiting)
 
-    async def run(self, kind: str, items: Sequence[Any], *, size: int) -> list[Any]:
-        """The results of these items; size: the characters to read.
+    async def run(self, work: Work, items: Sequence[Any], *, size: int) -> list[Any]:
+        """The results of this work on these items; size: the characters to read.
 
         Raises:
             Busy: too much waits.
         """
         if self._waiting and self.waiting + size > WAITING:
             raise Busy
-        job = _Job(kind, items, size, asyncio.get_running_loop().create_future())
+        job = _Job(work, items, size, asyncio.get_running_loop().create_future())
         self._waiting.append(job)
         if self._running is None or self._running.done():
             self._running = asyncio.create_task(self._work())
@@ -67,7 +66,7 @@ class Batches:
         while batch := self._take():
             items = list(chain.from_iterable(job.items for job in batch))
             try:
-                run = asyncio.get_running_loop().run_in_executor(self._thread, self._results, batch[0].kind, items)
+                run = asyncio.get_running_loop().run_in_executor(self._thread, _results, batch[0].work, items)
                 results = iter(await run)
             except Exception as error:
                 for job in batch:
@@ -79,17 +78,18 @@ class Batches:
                 if not job.results.done():
                     job.results.set_result(own)
 
-    def _results(self, kind: str, items: Sequence[Any]) -> list[Any]:
-        return list(self._kinds[kind](items))
-
     def _take(self) -> list[_Job]:
         """The jobs of the next batch, taken from those that wait."""
         live = [job for job in self._waiting if not job.results.done()]
         batch: list[_Job] = []
         size = 0
         for job in live:
-            if job.kind == live[0].kind and (not batch or size + job.size <= BATCH):
+            if job.work == live[0].work and (not batch or size + job.size <= BATCH):
                 batch.append(job)
                 size += job.size
         self._waiting = deque(job for job in live if job not in batch)
         return batch
+
+
+def _results(work: Work, items: Sequence[Any]) -> list[Any]:
+    return list(work(items))

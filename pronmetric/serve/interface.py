@@ -46,6 +46,13 @@ Record = Annotated[
     ),
 ]
 Records = Annotated[list[Record], Field(min_length=1, max_length=RECORDS)]
+Lang = Annotated[
+    str | None,
+    Field(
+        max_length=100,
+        description="code of the language of the texts, for a model of several; null is the one of the server's start",
+    ),
+]
 _EXAMPLE: dict[str, Any] = {"id": 1, "context": ["Maria ran the library."], "text": "On Friday he locked its doors."}
 _BETTER: dict[str, Any] = {**_EXAMPLE, "text": "On Friday she locked its doors."}
 
@@ -55,6 +62,7 @@ class ScoreRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"example": {"records": [_EXAMPLE]}})
     records: Records
+    lang: Lang = None
 
 
 class SuggestRequest(BaseModel):
@@ -62,6 +70,7 @@ class SuggestRequest(BaseModel):
 
     model_config = ScoreRequest.model_config
     records: Records
+    lang: Lang = None
     threshold: float | None = Field(
         THRESHOLD, ge=0, le=1, description="pronouns with a lower probability are listed; null lists all"
     )
@@ -76,6 +85,7 @@ class CompareRequest(BaseModel):
     )
     a: Records
     b: Records
+    lang: Lang = None
     by: str | None = Field(
         None, description="what decides; null is the checkpoint's own", json_schema_extra={"enum": [*DECISIONS, None]}
     )
@@ -212,8 +222,8 @@ class AttendedRecord(BaseModel):
 class Comparison(BaseModel):
     """A comparison as `pronmetric compare --to_json` writes it, with the record's id in each segment.
 
-    verdict: which of the two is better, in a sentence. notes: texts in another language, sources that cannot be right,
-    and records that are no translation.
+    verdict: which of the two is better, in a sentence. notes: a language that the model was not trained on, texts in
+    another one, sources that cannot be right, and records that are no translation.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -281,11 +291,15 @@ class ReadFile(BaseModel):
 
 
 class Health(BaseModel):
-    """The server answers. waiting: characters of requests that wait for the model."""
+    """The server answers. waiting: characters of requests that wait for the model.
+
+    signature: in the language of requests that name none. languages: those that the model was trained on.
+    """
 
     model_config = ConfigDict(extra="forbid")
     status: Literal["ok"]
     model: str
     signature: str
     version: str
+    languages: list[str]
     waiting: int

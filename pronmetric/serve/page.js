@@ -29,6 +29,7 @@ const EXAMPLES = {
   },
   "one translation": { source: "", context: "", first: "The engineers which built the bridge say that they will last for a century.", second: "" },
 };
+const examples = () => data.lang === "en" ? EXAMPLES : {};
 const state = { run: null, timer: 0, example: null };
 const texts = () => Object.fromEntries(Object.keys(FIELDS).map((name) => [name, $(name).value]));
 
@@ -62,7 +63,7 @@ async function check(example = null) {
   const fields = example || texts();
   state.example = example;
   $("example").hidden = !example;
-  if (!example) history.replaceState(null, "", fragment(fields) || location.pathname);
+  if (!example) history.replaceState(null, "", fragment(fields) || location.pathname + location.search);
   const sides = [lines(fields.first), lines(fields.second)];
   const blocked = obstacle(...sides);
   warn(blocked);
@@ -117,10 +118,10 @@ async function scored(part, sources, signal) {
   const made = (at, outputs, verdict) => ({ at, source: sources && sources[at], outputs, verdict });
   const output = (side, record, entry) => ({ side, context: record.context.join(" "), ...entry, text: record.text });
   if (part.length === 1) {
-    const { records: given, notes, verdict } = await ask("score", { records: part[0] }, signal);
+    const { records: given, notes, verdict } = await ask("score", { lang: data.lang, records: part[0] }, signal);
     return { notes, verdict, found: given.map((entry, k) => made(part[0][k].id - 1, [output(0, part[0][k], entry)], null)) };
   }
-  const { segments, by, notes, verdict } = await ask("compare", { a: part[0], b: part[1] }, signal);
+  const { segments, by, notes, verdict } = await ask("compare", { lang: data.lang, a: part[0], b: part[1] }, signal);
   const found = segments.map(({ outputs, pairs: [{ better, difference }] }, k) =>
     made(part[0][k].id - 1, outputs.map((entry, side) => output(side, part[side][k], entry)), { better, difference, by }));
   return { notes, verdict, found };
@@ -129,7 +130,7 @@ async function scored(part, sources, signal) {
 // Adds attention and better forms to segments, and draws them again.
 async function explain(segments, asked, signal) {
   const plain = asked.map((side) => segments.map(({ at }) => ({ ...side[at], source: undefined, source_context: undefined })));
-  const looks = await Promise.all(plain.map((own) => ask("attention", { records: own }, signal)));
+  const looks = await Promise.all(plain.map((own) => ask("attention", { lang: data.lang, records: own }, signal)));
   segments.forEach((segment, k) => {
     segment.outputs.forEach((output, side) => { output.looks = looks[side].records[k]; });
     paint(segment, change);
@@ -138,7 +139,7 @@ async function explain(segments, asked, signal) {
   for (const segment of segments) {
     const unsure = segment.outputs.filter((output) => output.pronouns.some(doubtful));
     const found = await Promise.all(unsure.map(({ side }) =>
-      ask("suggest", { records: [asked[side][segment.at]], threshold: data.doubtful }, signal)));
+      ask("suggest", { lang: data.lang, records: [asked[side][segment.at]], threshold: data.doubtful }, signal)));
     unsure.forEach((output, k) => { output.better = found[k].records[0].pronouns; });
     if (unsure.length) paint(segment, change);
   }
@@ -226,33 +227,69 @@ document.addEventListener("keydown", (event) => {
 
 // ---- start
 
-function begin() {
-  $("legend").append(...legend());
+// What the page says of its language.
+function tell() {
   const language = data.sourceLang ? `, in the language ${data.sourceLang}` : "";
   $("source-hint").textContent = `optional${language}; ${data.sourcesAffectScores ? "affects" : "shown, does not affect"} the scores`;
-  if (!data.context) $("context").closest(".field").hidden = true;
-  if (data.lang === "en") {
-    const made = Object.entries(EXAMPLES).map(([name, fields]) => {
-      const one = el("button", { type: "button" }, name);
-      one.onclick = () => { fill(fields); check(); };
-      return one;
-    });
-    $("examples").append("Examples:", ...made);
+  const made = Object.entries(examples()).map(([name, fields]) => {
+    const one = el("button", { type: "button" }, name);
+    one.onclick = () => { fill(fields); check(); };
+    return one;
+  });
+  $("examples").replaceChildren(...(made.length ? ["Examples:", ...made] : []));
+}
+
+// Shows the result of the fields or, while they are empty, of an example, if the language has one.
+function start() {
+  const empty = !Object.values(texts()).some((text) => text.trim()), [example] = Object.values(examples());
+  if (!empty || example) { check(empty ? example : null); return; }
+  if (state.run) state.run.abort();
+  $("example").hidden = true;
+  $("list").replaceChildren();
+  $("list").setAttribute("aria-busy", false);
+  show([]);
+  warn("");
+}
+
+// Takes what the page of another language says of it; texts stay, an example of another language does not.
+async function speak(code) {
+  const address = `${location.pathname}?${new URLSearchParams({ lang: code })}`;
+  try {
+    const reply = await fetch(address);
+    if (!reply.ok) throw new Error(await reason(reply));
+    const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+    if ($("lang").value !== code) return;
+    if (Object.values(examples()).some((one) => JSON.stringify(one) === JSON.stringify(texts()))) fill(fieldsOf("#"));
+    Object.assign(data, JSON.parse(page.getElementById("data").textContent));
+    for (const id of ["people", "signature"]) $(id).replaceWith(page.getElementById(id));
+    history.replaceState(null, "", address + location.hash);
+    tell();
+    start();
+  } catch (error) {
+    $("lang").value = data.lang;
+    warn(error instanceof TypeError ? SILENT : error.message);
   }
+}
+
+function begin() {
+  $("legend").append(...legend());
+  tell();
+  if (!data.context) $("context").closest(".field").hidden = true;
+  if ($("lang")) $("lang").onchange = () => speak($("lang").value);
   for (const name of Object.keys(FIELDS)) $(name).oninput = later;
   for (const one of document.querySelectorAll(".file")) one.onclick = () => choose(one.dataset.for);
   $("check").onclick = () => check();
   $("clear").onclick = () => { fill(fieldsOf("#")); check(); $("first").focus(); };
   $("link").onclick = async () => {
     const hash = fragment(texts());
-    history.replaceState(null, "", hash || location.pathname);
+    history.replaceState(null, "", hash || location.pathname + location.search);
     if (!hash) { warn("The text is empty, or too long for an address."); return; }
     try { await navigator.clipboard.writeText(location.href); $("link").textContent = "Copied"; } catch { $("link").textContent = "Copy the address"; }
     setTimeout(() => { $("link").textContent = "Copy link"; }, 2000);
   };
   window.addEventListener("hashchange", () => { fill(fieldsOf(location.hash)); check(); });
-  if (location.hash.length > 1) { fill(fieldsOf(location.hash)); check(); }
-  else if (data.lang === "en") check(Object.values(EXAMPLES)[0]);
+  if (location.hash.length > 1) fill(fieldsOf(location.hash));
+  start();
 }
 
 begin();

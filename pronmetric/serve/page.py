@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -15,13 +15,17 @@ from pronmetric.report import embed
 from pronmetric.report.verdict import of_people
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.serve.service import Service
+from pronmetric.text import language_codes
 from pronmetric.text.context import NONE
 
 _SCRIPTS = ("text.js", "requests.js", "result.js", "page.js")
 
 
-def page(service: Service) -> tuple[str, str]:
-    """The HTML of the page and its Content-Security-Policy; the data of its script are described in page.js."""
+def page(service: Service, languages: Sequence[str]) -> tuple[str, str]:
+    """The HTML of the page and its Content-Security-Policy; the data of its script are described in page.js.
+
+    languages: those of the checkpoint, among which one chooses if there are several.
+    """
     metric = service.metric
     facts = {
         "context": 0 if service.context == NONE else metric.context_size,
@@ -36,12 +40,26 @@ def page(service: Service) -> tuple[str, str]:
     people, untrained = people_of(metric.config), untrained_note(metric.config, metric.name)
     parts = {
         "data": embed.dump_json(facts),
+        "choice": _choice(metric.language.code, languages) if len(languages) > 1 else "",
         "model": escape(visible(metric.name)),
         "signature": escape(str(metric.signature(context=service.context))),
         "people": escape(visible(untrained or "") if people is None else of_people(people)),
         "title": "pronmetric: pronouns of a translation",
     }
     return _fill("page.html", js, parts)
+
+
+def _choice(chosen: str, languages: Sequence[str]) -> str:
+    """The element by which one chooses among languages, in the order of their names; the chosen one may be none."""
+    names = {code: language_codes.name(code) for code in (*languages, chosen)}
+    options = (
+        f'<option value="{escape(code)}"{" selected" * (code == chosen)}>{escape(f"{name} ({code})")}</option>'
+        for code, name in sorted(names.items(), key=lambda one: one[1])
+    )
+    return (
+        '<p class="choice"><label for="lang">Language of the translation</label> '
+        f'<select id="lang" autocomplete="off">{"".join(options)}</select></p>'
+    )
 
 
 def interface_page(schema: Mapping[str, Any], *, address: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from pronmetric.alignment.parallel import doubts, pairs_of
+from pronmetric.checkpoint.config import unscored_note, untrained_note
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.metric import PronounMetric
@@ -45,18 +46,22 @@ class TooMuch(PronmetricError):
 class Service:
     """Answers requests by one metric, whose work is done in batches.
 
-    context: the kind of context, "given" or "none". batch_size: as for `PronounMetric.predict`.
+    context: the kind of context, "given" or "none". batch_size: as for `PronounMetric.predict`. batches: those that
+    also do the work of others; None: its own.
     """
 
-    def __init__(self, metric: PronounMetric, *, context: str, batch_size: int | None = None) -> None:
+    def __init__(
+        self, metric: PronounMetric, *, context: str, batch_size: int | None = None, batches: Batches | None = None
+    ) -> None:
         self.metric, self.context, self._batch_size = metric, context, batch_size
-        self.batches = Batches(
-            {
-                "score": partial(metric.stream, batch_size=batch_size),
-                "attention": partial(metric.attention, batch_size=batch_size),
-                "forms": self._forms,
-            }
-        )
+        self.batches = Batches() if batches is None else batches
+        self._score = partial(metric.stream, batch_size=batch_size)
+        self._attention = partial(metric.attention, batch_size=batch_size)
+
+    def in_language(self, lang: str) -> Service:
+        """The service of the same checkpoint in another language, whose work waits with that of this one."""
+        metric = self.metric.in_language(lang)
+        return Service(metric, context=self.context, batch_size=self._batch_size, batches=self.batches)
 
     def health(self) -> dict[str, Any]:
         """What runs, and how many characters wait for it."""
@@ -88,7 +93,7 @@ class Service:
             for one, segment in zip(records, segments, strict=True)
         ]
         size = _forms_size(((text, len(doubtful)) for text, doubtful in items))
-        found = zip(records, await self.batches.run("forms", items, size=size), strict=True)
+        found = zip(records, await self.batches.run(self._forms, items, size=size), strict=True)
         listed = ({"id": one.id, **write.suggestions(one.text, each, top=asked.top)} for one, each in found)
         return {**self._answer(listed, counts), **self._notes(records)}
 
@@ -101,7 +106,7 @@ class Service:
         weights = sum(len(find(text.text)) * (len(split(text.context)) + len(split(text.text))) for text in texts)
         if weights > WEIGHTS:
             raise TooMuch(f"{weights:,} weights of attention, more than {WEIGHTS:,}: send fewer or shorter records")
-        found = await self.batches.run("attention", texts, size=size)
+        found = await self.batches.run(self._attention, texts, size=size)
         return self._answer(map(self._attended, records, found), replace(counts, with_source=0))
 
     async def compare(self, asked: CompareRequest) -> dict[str, Any]:
@@ -167,7 +172,7 @@ class Service:
         return read, counts
 
     async def _scores(self, texts: Sequence[Text]) -> list[SegmentScore]:
-        return await self.batches.run("score", texts, size=_request_size(texts))
+        return await self.batches.run(self._score, texts, size=_request_size(texts))
 
     def _forms(self, items: Sequence[tuple[Text, Sequence[PronounScore]]]) -> Iterator[tuple[PronounAlternatives, ...]]:
         texts, scored = [text for text, _ in items], [listed for _, listed in items]
@@ -195,11 +200,15 @@ class Service:
         return {"records": list(records), "signature": str(self._signature(counts))}
 
     def _notes(self, *sides: Sequence[Record]) -> dict[str, list[str]]:
-        """What looks wrong: another language, sources not read or that cannot be right, what is no translation."""
-        language = self.metric.language
-        notes = [
-            f"{said}; {language.code} is what this server scores: for another language, start it with the model and "
-            "the code of that language, such as `pronmetric serve --model multilingual --lang de`"
+        """What a user must know of the language, and what looks wrong in the texts.
+
+        That is another language, sources that are not read or cannot be right, and what is no translation.
+        """
+        language, config, name = self.metric.language, self.metric.config, self.metric.name
+        notes = [note for said in (untrained_note, unscored_note) if (note := said(config, name)) is not None]
+        notes += [
+            f"{said}; they were scored as {language.code}: choose their language, if this server offers it, or start "
+            "one with a model of that language, such as `pronmetric serve --model multilingual --lang de`"
             for records in sides
             if (said := doubt((record.text.text for record in records), language)) is not None
         ]

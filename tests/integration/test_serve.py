@@ -9,10 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from transformers import PreTrainedTokenizerFast
 
 from pronmetric.cli.main import main
 from pronmetric.installation import pip_install
 from tests.tools.served import SECONDS, ask, connect, serving
+from tests.tools.source_readers import save_scorer
 
 
 def test_the_process_answers_and_stops_when_it_is_told_to(tiny_checkpoint: Callable[..., Path]) -> None:
@@ -25,6 +27,19 @@ def test_the_process_answers_and_stops_when_it_is_told_to(tiny_checkpoint: Calla
         process.send_signal(signal.SIGTERM)
         _, notes = process.communicate(timeout=SECONDS)
         assert process.returncode == 143 and f"listening on {address}" in notes
+
+
+def test_without_a_language_the_first_is_served_and_told(unigram: PreTrainedTokenizerFast, tmp_path: Path) -> None:
+    folder = save_scorer(tmp_path / "multi", unigram, {"cs": None, "de": None})
+    with serving("--model", folder, "--gpus", 0) as (process, address):
+        connection = connect(address)
+        asked = {"records": [{"text": "On ji vid\u011bl."}]}
+        assert "|language:cs|" in ask(connection, "/score", asked)["signature"]
+        assert "|language:de|" in ask(connection, "/score", {**asked, "lang": "de"})["signature"]
+        connection.close()
+        process.send_signal(signal.SIGTERM)
+        _, notes = process.communicate(timeout=SECONDS)
+    assert "serves cs, de; without a choice texts are scored as cs: --lang changes that" in notes
 
 
 def test_a_port_in_use_is_named_before_the_model_is_loaded(

@@ -8,10 +8,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from transformers import PreTrainedTokenizerFast
 
 from pronmetric.scoring.alternatives import THRESHOLD
 from tests.tools.browser import Browser, until
 from tests.tools.served import ask, connect, serving
+from tests.tools.source_readers import save_scorer
 
 pytestmark = pytest.mark.browser
 
@@ -165,6 +167,41 @@ def test_a_source_that_cannot_be_right_is_noted(browser: Browser, with_reader: P
             put(browser, first="She left.", second=second, source="Sie ging.")
             until(lambda: browser.run(WARNING) == "")
             assert settled(browser)
+        assert browser.faults() == []
+
+
+def test_a_language_is_chosen_and_the_texts_stay(
+    browser: Browser, unigram: PreTrainedTokenizerFast, tmp_path: Path
+) -> None:
+    folder = save_scorer(tmp_path / "multi", unigram, {"en": None, "de": None})
+    with serving("--rate", 0, "--model", folder, "--gpus", 0, "--quiet") as (_, address):
+
+        def choose(code: str) -> None:
+            browser.run(f"$('lang').value = {code!r}; $('lang').dispatchEvent(new Event('change'))")
+            until(lambda: browser.run("data.lang") == code)
+            settled(browser)
+
+        browser.open(address)
+        assert settled(browser) and browser.run("document.querySelectorAll('#examples button').length") == 4
+        choose("de")
+        assert browser.run("document.querySelectorAll('#examples button, article').length") == 0
+        assert browser.run(FIELD.format("first")) == "" == browser.run(WARNING)
+        put(browser, first="Er sah ihren Hut.")
+        settled(browser)
+        assert browser.run(PRONOUNS) == ["Er", "ihren"]
+        assert "|language:de|" in browser.run("document.getElementById('signature').textContent")
+        assert browser.run("location.search") == "?lang=de" and "Hut" in browser.run("location.hash")
+        choose("en")
+        assert browser.run(FIELD.format("first")) == "Er sah ihren Hut." and browser.run(PRONOUNS) == []
+        browser.run("document.querySelector('#examples button').click()")
+        settled(browser)
+        choose("de")  # an example is of its language alone
+        assert browser.run(FIELD.format("first")) == "" == browser.run(WARNING)
+        put(browser, first="Er sah ihren Hut.")
+        settled(browser)
+        browser.visit(browser.run("location.href").replace("#", "&again#"))  # as a link
+        settled(browser)
+        assert browser.run(PRONOUNS) == ["Er", "ihren"] and browser.run("$('lang').value") == "de"
         assert browser.faults() == []
 
 

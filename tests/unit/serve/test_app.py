@@ -18,7 +18,7 @@ from pronmetric.metric import PronounMetric
 from pronmetric.scoring.score import SegmentScore
 from pronmetric.serve import app, connections, interface, service
 from pronmetric.serve.app import make_app
-from pronmetric.serve.batches import Batches, Busy
+from pronmetric.serve.batches import Busy
 from pronmetric.serve.requests import names_of_host
 from pronmetric.serve.service import Service
 from pronmetric.text.context import GIVEN, NONE, UNREAD_SOURCES
@@ -123,7 +123,9 @@ def post(address: str, path: str) -> tuple[int, Any]:
     return reply.status, json.loads(reply.read())
 
 
-def test_a_server_that_stops_says_so(metric: PronounMetric, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_server_that_stops_says_so(
+    metric: PronounMetric, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made, begun, free = Service(metric, context=GIVEN), threading.Event(), threading.Event()
 
     def slow(texts: Any) -> Any:
@@ -131,7 +133,7 @@ def test_a_server_that_stops_says_so(metric: PronounMetric, caplog: pytest.LogCa
         free.wait(60)
         return [SegmentScore(None, ()) for _ in texts]
 
-    made.batches = Batches({"score": slow})
+    monkeypatch.setattr(made, "_score", slow)
     with connections.listen("127.0.0.1", 0) as opened:
         server = connections.server(make_app(made))
         server.config.timeout_graceful_shutdown = 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import pytest
 
@@ -17,7 +18,8 @@ class Model:
 
     def __init__(self) -> None:
         self.go, self.seen = threading.Event(), list[tuple[str, list[int]]]()
-        self.batches = Batches({kind: lambda items, kind=kind: self.work(kind, items) for kind in "xy"})
+        self.batches = Batches()
+        self.kinds = {kind: partial(self.work, kind) for kind in "xy"}
 
     def work(self, kind: str, items: Sequence[int]) -> Iterator[int]:
         self.seen.append((kind, list(items)))
@@ -27,7 +29,7 @@ class Model:
         return (2 * item for item in items)
 
     def ask(self, kind: str, *items: int, size: int = 1) -> asyncio.Task[list[int]]:
-        return asyncio.create_task(self.batches.run(kind, items, size=size))
+        return asyncio.create_task(self.batches.run(self.kinds[kind], items, size=size))
 
 
 async def until_waiting(model: Model, size: int) -> None:
