@@ -115,6 +115,7 @@ def test_other_verbs_in_the_language(several: str, capsys: pytest.CaptureFixture
     assert main(["attention", GERMAN[0], "--context", GERMAN[1], *model]) == 0
     assert "attends to" in capsys.readouterr().out
     assert main(["check", "-t", "a", "-s", "s", "--min-score", "0", *model]) == 0
+    capsys.readouterr()
     assert main(["rerank", "--candidates", "a", "b", "--mbr", "--lang", "de"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(GERMAN)
 

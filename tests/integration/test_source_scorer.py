@@ -53,6 +53,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for code in FRAMES:
         given = ["data.wmt=[]", f"data.parallel={folder / 'parallel'}", f"data.target={code}", "splits.block=4"]
         made = ["splits.development_share=0.5", "passages.pieces=40", f"out={folder / code}"]
+        made += ["fidelity.things=0"] if code == "de" else []
         assert main(["prepare", *given, *made]) == 0
     return {code: folder / code for code in FRAMES}
 
@@ -263,6 +264,7 @@ def judging(prepared: dict[str, Path], encoder: Path, tmp_path_factory: pytest.T
     parallel = prepared["de"].parent / "parallel"
     given = ["data.wmt=[]", f"data.parallel={parallel}", f"data.people={folder / 'edits'}", "data.target=de"]
     made = ["splits.block=4", "splits.development_share=0.5", "passages.pieces=40", f"out={folder / 'de'}"]
+    made += ["fidelity.things=0"]
     assert main(["prepare", *given, *made]) == 0
     folders, out = {"de": folder / "de", "cs": prepared["cs"]}, folder / "run"
     dirs = f"[{','.join(map(str, folders.values()))}]"
