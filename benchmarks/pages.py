@@ -79,6 +79,15 @@ def write_page(path: Path, text: str, content: Mapping[str, Any]) -> None:
     path.with_suffix(".json").write_text(json.dumps(plain(content), indent=1) + "\n", encoding="utf-8")
 
 
+def publish(content: Mapping[str, Any], text: str, *, out: Path | None, at: Path | None) -> None:
+    """Print a page; also write its figures to `out`, and the page with them to `at`, if these are given."""
+    if out is not None:
+        out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    if at is not None:
+        write_page(at, text, content)
+    print(text, end="")
+
+
 def run(main: Callable[[], None]) -> None:
     """Run a script's main function; an error in the input is one line on stderr and exit code 1."""
     try:

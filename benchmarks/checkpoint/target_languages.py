@@ -17,7 +17,6 @@ areas are measured. Each is scored with its source, without it, and with it but 
 from __future__ import annotations
 
 import argparse
-import json
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -294,12 +293,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path, nargs="?", const=PAGE, metavar="FILE.md", help=f"default {PAGE.name}")
     options = parser.parse_args()
     content = pages.plain({**pages.origin("checkpoint.target_languages"), **measure(options)})
-    if options.out is not None:
-        options.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    text = page(content)
-    if options.page is not None:
-        pages.write_page(options.page, text, content)
-    print(text, end="")
+    pages.publish(content, page(content), out=options.out, at=options.page)
 
 
 if __name__ == "__main__":

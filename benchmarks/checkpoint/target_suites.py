@@ -15,7 +15,6 @@ A suite of a language that the checkpoint does not score is left out, with a not
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -367,12 +366,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path, nargs="?", const=PAGE, metavar="FILE.md", help=f"default {PAGE.name}")
     options = parser.parse_args()
     content = pages.plain({**pages.origin("checkpoint.target_suites"), **measure(options)})
-    if options.out is not None:
-        options.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    text = page(content)
-    if options.page is not None:
-        pages.write_page(options.page, text, content)
-    print(text, end="")
+    pages.publish(content, page(content), out=options.out, at=options.page)
 
 
 if __name__ == "__main__":

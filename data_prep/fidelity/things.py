@@ -2,7 +2,7 @@
 
 The tables of a language (tables/*.LANG.tsv, written for pronmetric) have nouns with their gender, sentence frames with
 their English, and the words that agree with the noun: in a frame {N} is the noun, {n} its English, and each other slot
-names the masculine form of a word; it begins with a capital where the slot does.
+a word of the table `thing_words`, which begins with a capital where the slot does.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from pronmetric.text.context import SOURCE_CONTEXT, join, nearest
 KIND = TESTSET = "frames"
 GENDERS = "masculine", "feminine", "neuter"
 KINDS = "thing", "place", "work"
-PRONOUNS = "er", "ihn", "ihm", "sein"
-"""How the slots of pronouns begin; the others are articles and determiners of the noun."""
 LEVELS = 4
 """The antecedent is in the same sentence (0), or in one of the three sentences before."""
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -51,11 +49,16 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The tables of a language. words: of each slot, the form of each gender ("-" for one that it does not have)."""
+    """The tables of a language.
+
+    words: of each slot, the form of each gender ("-" for one that the language does not have). pronouns: those slots
+    that are pronouns; the others are articles and other words that agree with the noun.
+    """
 
     nouns: Sequence[Noun]
     frames: Sequence[Frame]
     words: Mapping[str, Mapping[str, str]]
+    pronouns: frozenset[str]
 
     @property
     def genders(self) -> tuple[str, ...]:
@@ -80,7 +83,7 @@ class Tables:
             if slot in ("N", "n"):
                 return noun.noun if slot == "N" else noun.english
             low = slot.lower()
-            gender = pronouns if pronouns is not None and low.startswith(PRONOUNS) else noun.gender
+            gender = pronouns if pronouns is not None and low in self.pronouns else noun.gender
             found = self.words[low][gender] if low in self.words else low
             return found.capitalize() if slot[0].isupper() else found
 
@@ -93,9 +96,11 @@ def tables(code: str) -> Tables | None:
     """The tables of a target language; None if it has none."""
     if not files(__package__).joinpath("tables", f"things.{code}.tsv").is_file():
         return None
-    words = {slot: dict(zip(GENDERS, forms, strict=True)) for slot, *forms in _rows(f"thing_words.{code}.tsv")}
+    rows = _rows(f"thing_words.{code}.tsv")
+    words = {slot: dict(zip(GENDERS, forms, strict=True)) for slot, _, *forms in rows}
+    pronouns = frozenset(slot for slot, kind, *_ in rows if kind == "pronoun")
     nouns = [Noun(*row) for row in _rows(f"things.{code}.tsv")]
-    return Tables(nouns, [Frame(*row) for row in _rows(f"thing_frames.{code}.tsv")], words)
+    return Tables(nouns, [Frame(*row) for row in _rows(f"thing_frames.{code}.tsv")], words, pronouns)
 
 
 def translations(
@@ -103,7 +108,7 @@ def translations(
 ) -> Iterator[Translation]:
     """So many texts, evenly over genders and distances (the level of a text is its `doc`); each by its own seed.
 
-    turn: 1 and 2 give the same texts with pronouns of the two other genders, which are wrong.
+    turn: 1, and 2 where there are three genders, give the same texts with pronouns of another one, which are wrong.
     """
     for at in range(number):
         rng = np.random.default_rng([seed, len(use), at])
@@ -111,7 +116,7 @@ def translations(
         kind = KINDS[int(rng.integers(len(KINDS)))]
         noun = known.draw_noun(rng, kind=kind, gender=gender, use=use)
         plan = _plan(known, rng, noun, level, use)
-        wrong = GENDERS[(GENDERS.index(gender) + turn) % len(GENDERS)] if turn else None
+        wrong = known.genders[(at // LEVELS + turn) % len(known.genders)] if turn else None
         sentences = [known.fill(frame, one, pronouns=wrong) for frame, one in plan]
         size = min(len(sentences), max(1 + int(rng.integers(2)), 1 + level - context_size))  # of the text
         before, text = sentences[:-size], sentences[-size:]

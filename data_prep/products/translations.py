@@ -38,19 +38,26 @@ def write(work: Work, testsets: list[TestSet]) -> Product:
                 language=settings.language,
                 counts=counts,
             )
-            texts = chain(turned, texts, _about_things(work))
+            texts = chain(turned, texts, _about_things(work, counts))
         done.rows[name] = work.write(name, _new(texts, counts, new), arrow.translation_features())
     return done
 
 
-def _about_things(work: Work) -> Iterator[Translation]:
-    """Texts whose only clue is the gender of a noun, for a target language that has the tables."""
+def _about_things(work: Work, counts: Counts) -> Iterator[Translation]:
+    """Texts whose only clue is the gender of a noun, for a target language that has the tables.
+
+    Those whose only pronouns are forms that are not scored, such as French *le*, are left out and counted.
+    """
     settings = work.settings
     if (known := things.tables(settings.language.code)) is not None:
         texts = things.translations(
             known, settings.fidelity.things, use=TRAIN, context_size=settings.context.size, seed=settings.seed
         )
-        yield from (each for each in texts if settings.language.find(each.text))
+        for each in texts:
+            if settings.language.find(each.text):
+                yield each
+            else:
+                counts["dropped", "no pronoun"] += 1
 
 
 def _new(texts: Iterable[Translation], counts: Counts, new: Unique) -> Iterator[Translation]:

@@ -98,3 +98,16 @@ def test_a_text_is_a_function_of_its_number_and_reaches_its_antecedent() -> None
 
 def test_a_language_without_tables_has_none() -> None:
     assert things.tables("zh") is None
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_wrong_copies_have_pronouns_of_another_gender_that_the_language_has(code: str) -> None:
+    tables = known(code)
+    copies = [
+        list(things.translations(tables, 24, use="train", context_size=2, seed=1, turn=turn))
+        for turn in range(len(tables.genders))
+    ]
+    for right, *wrong in zip(*copies, strict=True):
+        assert {text.source for text in wrong} == {right.source}
+        assert all(" - " not in f" {text.text} " for text in wrong)
+    assert all(any(a.text != b.text for a, b in zip(copies[0], other, strict=True)) for other in copies[1:])
