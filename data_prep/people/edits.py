@@ -4,7 +4,8 @@ The words of the two texts are compared (`difflib`, case ignored). A changed phr
 side is a change of its pronouns: those that stand on one side alone are paired in order; a pair is a replaced pronoun,
 the rest are deleted or inserted ones, if the phrase has no other words, or an article in place of a determiner. A
 longer phrase, and one in which other words come or go with an unpaired pronoun, was rewritten, and says nothing about
-its pronouns. Another inflection of a pronoun (German seine, seinen) is no change of it.
+its pronouns; nor does a pronoun that was moved, deleted in one place and inserted in another. Another inflection of a
+pronoun (German seine, seinen) is no change of it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import NamedTuple
 
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.languages import Language
@@ -28,7 +30,7 @@ class Edits:
 
     corrections: start of a pronoun -> the form that replaced it, "" if it was deleted. insertions: offset of the word
     before which a pronoun was put (of the text's end after the last one), and the form. unjudged: spans of rewritten
-    phrases. mended: the text with each phrase that changes a pronoun as the person wrote it.
+    phrases and of moved pronouns. mended: the text with each phrase that changes a pronoun as the person wrote it.
     """
 
     corrections: dict[int, str]
@@ -45,16 +47,13 @@ def compare(text: str, edited: str, language: Language) -> Edits:
     )
     lower = [[word.text.lower() for word in split] for split in words]
     longest = language.writing.tokens(LONGEST)
-    corrections: dict[int, str] = {}
-    insertions: list[tuple[int, str]] = []
+    changes: list[Change] = []
     unjudged: list[tuple[int, int]] = []
-    mended, done = list[str](), 0
     for tag, i, j, k, m in SequenceMatcher(None, lower[0], lower[1], autojunk=False).get_opcodes():
         if tag == "equal":
             continue
-        start, end = _span(words[0], i, j, text)
         if max(j - i, m - k) > longest:
-            unjudged.append((start, end))
+            unjudged.append(_span(words[0], i, j, text))
             continue
         gone, new = _changed(
             [pronouns[0][n] for n in range(i, j) if n in pronouns[0]],
@@ -69,25 +68,68 @@ def compare(text: str, edited: str, language: Language) -> Edits:
             _has_no_other_word(phrases[0], unpaired[1], words[1], language)
             and _has_no_other_word(phrases[1], unpaired[0], words[0], language)
         ):
-            unjudged.append((start, end))
+            unjudged.append(_span(words[0], i, j, text))
             continue
+        changes.append(Change(i, j, k, m, gone, new))
+    moved = _moved(changes, language)
+    unjudged += [_span(words[0], one.i, one.j, text) for one in moved]
+    changes = [one for one in changes if one not in moved]
+    corrections: dict[int, str] = {}
+    insertions: list[tuple[int, str]] = []
+    for i, _, _, _, gone, new in changes:
         for number, each in enumerate(gone):
             corrections[each.start] = new[number].form if number < len(new) else ""
-        place = _span(words[0], gone[-1].word + 1, gone[-1].word + 1, text)[0] if gone else start
-        insertions += [(place, each.form) for each in new[len(gone) :]]
+        at = gone[-1].word + 1 if gone else i
+        insertions += [(_span(words[0], at, at, text)[0], each.form) for each in new[len(gone) :]]
+    return Edits(corrections, tuple(insertions), tuple(sorted(unjudged)), _mended(changes, words, (text, edited)))
+
+
+class Change(NamedTuple):
+    """Words `i` to `j` of the text became words `k` to `m` of the other; the pronouns that one of them has alone."""
+
+    i: int
+    j: int
+    k: int
+    m: int
+    gone: list[Occurrence]
+    new: list[Occurrence]
+
+
+def _moved(changes: Sequence[Change], language: Language) -> list[Change]:
+    """The changes that take a pronoun to another place of the sentence: each deletes, or puts in, the same pronoun."""
+    put_in = [one for one in changes if not one.gone]
+    moved: list[Change] = []
+    for one in changes:
+        if one.new:
+            continue
+        other = next((other for other in put_in if _are_same(one.gone, other.new, language)), None)
+        if other is not None:
+            put_in.remove(other)
+            moved += [one, other]
+    return moved
+
+
+def _are_same(gone: Sequence[Occurrence], new: Sequence[Occurrence], language: Language) -> bool:
+    """Whether two phrases have the same pronouns in the same order."""
+    return len(gone) == len(new) and all(
+        a.form == b.form or language.same(a.form, b.form) for a, b in zip(gone, new, strict=True)
+    )
+
+
+def _mended(changes: Sequence[Change], words: tuple[Sequence[Word], Sequence[Word]], texts: tuple[str, str]) -> str:
+    """The first text with its changed phrases as they are in the second; empty without a change."""
+    mended, done = "", 0
+    for i, j, k, m, _, _ in changes:
         if i == j or k == m:  # with a word beside it, for the space and the capital
             if i and words[0][i - 1].start >= done:
                 i, k = i - 1, k - 1
             elif j < len(words[0]):
                 j, m = j + 1, m + 1
-        (start, end), (first, last) = _span(words[0], i, j, text), _span(words[1], k, m, edited)
-        phrase = edited[first:last]
-        mended += [_apart("".join(mended), text[done:start]), ""]
-        mended[-1] = _apart("".join(mended), phrase)
+        (start, end), (first, last) = _span(words[0], i, j, texts[0]), _span(words[1], k, m, texts[1])
+        for part in (texts[0][done:start], texts[1][first:last]):
+            mended += _apart(mended, part)
         done = end
-    if mended:
-        mended.append(_apart("".join(mended), text[done:]))
-    return Edits(corrections, tuple(insertions), tuple(unjudged), "".join(mended))
+    return mended + _apart(mended, texts[0][done:]) if mended else ""
 
 
 def _has_no_other_word(

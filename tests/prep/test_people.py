@@ -46,6 +46,13 @@ SOURCE = "她把它给了他。"
         ("Lives of others.", "His of others.", Edits({}, (), ((0, 5),), "")),
         ("She saw,him.", "She saw it him.", Edits({}, ((7, "it"),), (), "She saw it him.")),
         ("He had a long old boat.", "My one two three four boat.", Edits({}, (), ((0, 17),), "")),
+        # a pronoun at another place of the sentence is no error, one that comes in for another is
+        ("Have they seen it?", "They have seen it?", Edits({}, (), ((0, 0), (5, 9)), "")),
+        (
+            "Have they seen it?",
+            "You have seen it?",
+            Edits({5: ""}, ((0, "you"),), (), "You have seen it?"),
+        ),
     ],
 )
 def test_what_became_of_the_pronouns(text: str, edited: str, expected: Edits) -> None:
@@ -78,6 +85,7 @@ def test_what_became_of_the_pronouns(text: str, edited: str, expected: Edits) ->
         ("ru", "Он взял свой книгу.", "Он взял свою книгу.", Edits({}, (), (), "")),
         # a word has more characters than one, and no blanks
         ("zh", "他把它带走了。", "他把她带走了。", Edits({2: "她"}, (), (), "他把她带走了。")),
+        ("zh", "昨天他在家。", "他昨天在家。", Edits({}, (), ((0, 0), (2, 3)), "")),
         ("zh", "他走了，她来。", "他走了，来。", Edits({4: ""}, (), (), "他走了，来。")),
         ("zh", "那时它们在这里。", "那个时候他们在这里。", Edits({2: "他们"}, (), (), "那时候他们在这里。")),
     ],
