@@ -29,6 +29,7 @@ _TAGS: Mapping[str, Sequence[str]] = {
     "ms-f": ("masculine", "feminine"),
 }
 _OTHER_CLASSES = ("NPRO", "ADJF", "VERB", "INFN")  # of words that are more often no noun, though they may be one
+_LIKELY = 0.2  # of the first reading's probability, from which another counts: Ivanova is also a genitive of Ivanov
 _CAPITALISED = ("de",)  # languages whose nouns begin with a capital
 _ADJECTIVES = ("e", "en", "em", "er", "es")  # endings of an adjective between determiner and noun there
 _LOOKED_UP = 100_000  # words whose gender is in memory
@@ -70,21 +71,21 @@ def _lexicon(code: str) -> Callable[[str], frozenset[str]]:
 
 
 def _of_readings(word: str, readings: Sequence[Any]) -> frozenset[str]:
-    """The genders of a word whose most probable readings in the lexicon, all that are as probable, are of a noun.
+    """The genders of a word by its readings in the lexicon, the most probable first; that must be one of a noun.
 
-    In small letters it is no surname.
+    Ukrainian readings are all as probable. A word in small letters is no surname.
     """
-    readings = [one for one in readings if one.is_known and not (word.islower() and "Surn" in one.tag)]
-    likely = [one for one in readings if one.score == readings[0].score]
-    if not likely or likely[0].tag.POS != "NOUN" or any(one.tag.POS in _OTHER_CLASSES for one in likely):
+    readings = [one for one in readings if one.is_known and not (word.islower() and "Surn" in one.tag.grammemes)]
+    first = [one for one in readings if one.score == readings[0].score]
+    if not first or first[0].tag.POS != "NOUN" or any(one.tag.POS in _OTHER_CLASSES for one in first):
         return _UNKNOWN
-    nouns = [one for one in likely if one.tag.POS == "NOUN"]
+    nouns = [one for one in readings if one.tag.POS == "NOUN" and one.score >= _LIKELY * first[0].score]
     return frozenset(gender for one in nouns for gender in _of_tag(one.tag) or _of_tag(one.normalized.tag))
 
 
 def _of_tag(tag: Any) -> list[str]:
     """The genders of a reading; a Ukrainian plural has none, but its singular."""
-    return [gender for name, genders in _TAGS.items() if name in tag for gender in genders]
+    return [gender for name, genders in _TAGS.items() if name in tag.grammemes for gender in genders]
 
 
 @dataclass(frozen=True)
