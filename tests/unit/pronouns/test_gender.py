@@ -1,5 +1,7 @@
 """The genders of pronouns and nouns: by the tables, and by the lexicons where they are installed."""
 
+# ruff: noqa: RUF001  (Cyrillic)
+
 from __future__ import annotations
 
 import importlib.util
