@@ -220,7 +220,7 @@ function paint(segment, parts, contexts, shared, chosen, select) {
 }
 
 const brief = (score) => (data.probability ? score.toFixed(2).replace(/^0/, "") : score.toFixed(2));
-const surplusOf = (probability) => (probability === undefined ? "" : `; of being surplus: ${probability.toFixed(3)}`);
+const surplusOf = (probability) => (probability == null ? "" : `; of being surplus: ${probability.toFixed(3)}`);
 const titleOf = (pronoun) => (data.probability
   ? `probability of being correct: ${pronoun[1].toFixed(3)}${doubtful(pronoun[1]) ? `, doubtful (below ${data.doubtful})` : ""}${surplusOf(pronoun[5])}`
   : `score ${pronoun[1].toFixed(3)}`);
