@@ -10,6 +10,7 @@ import pytest
 from transformers import PreTrainedTokenizerFast
 
 from pronmetric.cli.main import main
+from pronmetric.pronouns import noun_gender
 from pronmetric.pronouns.languages import language
 from tests.tools.source_readers import save_scorer
 
@@ -143,3 +144,14 @@ def test_what_it_lacks_is_refused(several: str, capsys: pytest.CaptureFixture[st
     assert "has no pair head, and no preference: decide by score or errors" in capsys.readouterr().err
     assert main([*compare, "--source-lang", "de"]) == 1
     assert "leave out the source language" in capsys.readouterr().err
+
+
+def test_a_missing_lexicon_of_genders_is_noted(
+    several: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(noun_gender, "find_spec", lambda name: None)
+    monkeypatch.setattr(noun_gender, "_MODULES", {"de": "pymorphy3"})
+    assert main(["attention", GERMAN[0], "--model", several, "--lang", "de", "--gpus", "0"]) == 0
+    shown = capsys.readouterr()
+    assert "genders are not shown: the gender of nouns (de) needs pymorphy3, which is not installed: pip" in shown.err
+    assert "attends to" in shown.out and "masculine" not in shown.out
