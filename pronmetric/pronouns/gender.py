@@ -37,7 +37,7 @@ class Genders:
 
     def of_noun(self, words: Sequence[str], index: int) -> str | None:
         """The genders that word `index` of these words of a text may have; None if it is no noun, or not known."""
-        return described(self.nouns(words, index))
+        return None if words[index].lower() in self.language.forms else described(self.nouns(words, index))
 
 
 def _shown(entry: Entry) -> str | None:

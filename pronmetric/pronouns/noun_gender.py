@@ -21,7 +21,7 @@ PLURAL = "plural"
 NounGenders = Callable[[Sequence[str], int], frozenset[str]]
 """The genders that word `index` of these words of a text may have; none if it is no noun, or not known."""
 _UNKNOWN: frozenset[str] = frozenset()
-_MODULES = {"ru": "pymorphy3", "uk": "pymorphy3_dicts_uk"}
+_MODULES = {"ru": ("pymorphy3",), "uk": ("pymorphy3", "pymorphy3_dicts_uk")}
 _TAGS: Mapping[str, Sequence[str]] = {
     "masc": ("masculine",),
     "femn": ("feminine",),
@@ -41,9 +41,10 @@ def noun_genders(code: str) -> NounGenders | None:
     Raises:
         MissingExtra: the language's lexicon is not installed.
     """
-    if (module := _MODULES.get(code)) is not None:
-        if find_spec("pymorphy3") is None or find_spec(module) is None:
-            raise MissingExtra(module.replace("_", "-"), "morphology", f"the gender of nouns ({code})")
+    if code in _MODULES:
+        for module in _MODULES[code]:
+            if find_spec(module) is None:
+                raise MissingExtra(module.replace("_", "-"), "morphology", f"the gender of nouns ({code})")
         return lambda words, index: _lexicon(code)(words[index])
     return _by_determiners(code) if f"determiners.{code}.tsv" in names() else None
 

@@ -150,7 +150,7 @@ def test_a_missing_lexicon_of_genders_is_noted(
     several: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(noun_gender, "find_spec", lambda name: None)
-    monkeypatch.setattr(noun_gender, "_MODULES", {"de": "pymorphy3"})
+    monkeypatch.setattr(noun_gender, "_MODULES", {"de": ("pymorphy3",)})
     assert main(["attention", GERMAN[0], "--model", several, "--lang", "de", "--gpus", "0"]) == 0
     shown = capsys.readouterr()
     assert "genders are not shown: the gender of nouns (de) needs pymorphy3, which is not installed: pip" in shown.err
