@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pronmetric.checkpoint.config import context_limit
 from pronmetric.cli.flags import MODEL, ModelFlags, OutputFlags
@@ -13,15 +12,13 @@ from pronmetric.cli.run import ScoringRun
 from pronmetric.errors import InputError
 from pronmetric.text.context import Text, text_of
 
-if TYPE_CHECKING:
-    from pronmetric.metric import PronounMetric
-
 DESCRIPTION = """Show the attention weights of each pronoun of a sentence over the words of sentence and context.
 
 For each pronoun, the output gives the probability that the pronoun is correct and the words with the highest attention
 weights. On a colour terminal it also shows the text with each word shaded by its weight (Jwalapuram et al. 2019,
 Figures 5 and 6). The weights are those of the attention layer of the scoring head, in which the pronoun is the query.
-They do not show which word the pronoun refers to."""
+They do not show which word the pronoun refers to. Where the language has them, the genders of a third-person pronoun
+and of the nouns follow in brackets."""
 EPILOG = """example:
   pronmetric attention "She locked its doors." --context "Maria ran the library." """
 
@@ -55,26 +52,28 @@ def run(task: AttentionFlags) -> None:
     text = text_of({"text": task.text, "context": [*task.context]}, file="attention", context_size=limit)
     if text.left_out:
         run.note(f"the model was trained on {limit} sentences of context: the last {limit} are read")
-    _show(text, run.metric, top=task.top)
+    _show(text, run, top=task.top)
 
 
-def _show(text: Text, metric: PronounMetric, *, top: int) -> None:
+def _show(text: Text, run: ScoringRun, *, top: int) -> None:
     from rich.console import Console
 
     from pronmetric.report.attention import describe, shade
 
-    console = Console(highlight=False, soft_wrap=True)
+    console, metric = Console(highlight=False, soft_wrap=True), run.metric
     (looks,) = metric.attention([text])
     if not looks:
         console.print("no pronoun found")
     split = metric.language.words
+    genders = run.genders(metric.language)
     label = "" if metric.probability else "score "
     for number, look in enumerate(looks):
         if number:
             console.print()
         weights = None if look.weights is None else look.weights.tolist()
         pronoun = look.pronoun.text
-        console.print(describe(text, pronoun, f"{label}{look.pronoun.score:.3f}", weights, top=top, split=split))
+        score = f"{label}{look.pronoun.score:.3f}"
+        console.print(describe(text, pronoun, score, weights, top=top, split=split, genders=genders))
         if weights is not None and console.color_system is not None:
             console.print(shade(text, weights, start=look.start, split=split))
 

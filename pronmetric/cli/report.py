@@ -215,6 +215,7 @@ def _content(task: ReportFlags, result: Result, note: Notes) -> Content:
         views=model_views,
         notes=notes,
         language=language,
+        genders=run.genders(language) if model_views and task.kind == "html" else None,
     )
 
 

@@ -15,6 +15,8 @@ from pronmetric.checkpoint.people import People, people_of
 from pronmetric.cli import output
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.output import Notes
+from pronmetric.errors import MissingExtra
+from pronmetric.pronouns.gender import Genders, genders_of
 from pronmetric.pronouns.known_words import check_texts
 from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.score import Counts
@@ -97,6 +99,14 @@ class ScoringRun:
             if (note := said(checkpoint.config, loaded.name)) is not None:
                 self.note(note)
         return loaded
+
+    def genders(self, language: Language) -> Genders | None:
+        """The genders of a language, if it has any; a note says that their lexicon is not installed."""
+        try:
+            return genders_of(language)
+        except MissingExtra as error:
+            self.note(f"genders are not shown: {error}")
+            return None
 
     def choose_context(
         self, context: str | None, otherwise: str, *, needed: bool = False, in_order: bool = True

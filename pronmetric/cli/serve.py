@@ -84,11 +84,14 @@ def run(task: ServeFlags) -> None:
 
     with connections.listen(task.listen.host, task.listen.port) as opened:
         config = checkpoint_config.read(locate_model(task.model).folder / CONFIG)
-        codes = [language.code for language in checkpoint_config.languages_of(config)]
+        offered = checkpoint_config.languages_of(config)
+        codes = [language.code for language in offered]
         is_open = task.model.lang is None and len(codes) > 1
         run = ScoringRun(replace(task.model, lang=codes[0]) if is_open else task.model, task.out)
         metric, context = run.metric, run.choose_context(None, GIVEN)
         run.note_unread_source(None)
+        for language in offered if is_open else [metric.language]:
+            run.genders(language)  # notes what is missing
         service = Service(metric, context=context, batch_size=task.model.batch_size)
         allows = names_of_host(task.listen.host, task.allow_host or ())
         app = make_app(service, rate=task.rate, frame=task.frame, allows=allows)

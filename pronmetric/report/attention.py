@@ -6,23 +6,40 @@ from collections.abc import Callable, Sequence
 
 from rich.text import Text as Line
 
+from pronmetric.pronouns.gender import Genders
+from pronmetric.report.attended import most_attended, shown_genders
 from pronmetric.text.context import Text
 from pronmetric.text.words import Word
 
 Split = Callable[[str], Sequence[Word]]
 
 
-def describe(text: Text, pronoun: str, score: str, weights: Sequence[float] | None, *, top: int, split: Split) -> Line:
+def describe(
+    text: Text,
+    pronoun: str,
+    score: str,
+    weights: Sequence[float] | None,
+    *,
+    top: int,
+    split: Split,
+    genders: Genders | None = None,
+) -> Line:
     """The pronoun, its score, and the `top` words of context and text with the highest weights.
 
-    weights: of the words of both, in order; None for a head without attention.
+    weights: of the words of both, in order; None for a head without attention. genders: of the language, if it has any.
     """
-    line = Line.assemble((pronoun, "bold"), f"  {score}")
+    words = [word.text for part in text[:2] for word in split(part)]
+    listed = [] if weights is None else most_attended(words, weights, top=top)
+    own, of_words = shown_genders(genders, pronoun, words, listed)
+    line = Line.assemble((pronoun, "bold"), _bracketed(own), f"  {score}")
     if weights is None:
         return line.append("  (this head has no attention)")
-    words = [word.text for part in text[:2] for word in split(part)]
-    ranked = sorted((k for k, word in enumerate(words) if word[-1].isalnum()), key=lambda k: -weights[k])[:top]
-    return line.append("  attends to " + ", ".join(f"{words[k]} {weights[k]:.2f}" for k in ranked))
+    seen = (f"{words[place]}{_bracketed(of_words.get(place))} {weights[place]:.2f}" for place in listed)
+    return line.append("  attends to " + ", ".join(seen))
+
+
+def _bracketed(gender: str | None) -> str:
+    return "" if gender is None else f" ({gender})"
 
 
 def shade(text: Text, weights: Sequence[float], *, start: int, split: Split) -> Line:

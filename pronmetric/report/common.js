@@ -20,6 +20,7 @@ const span = (low, high) => (low === null ? "–" : `${low.toFixed(2)} to ${high
 const kindsOfErrors = (wrong, missing, surplus) => (surplus === null ? `${wrong.toFixed(2)} wrong or surplus, ${missing.toFixed(2)} missing`
   : `${wrong.toFixed(2)} wrong, ${missing.toFixed(2)} missing, ${surplus.toFixed(2)} surplus`);
 const sumOf = (values) => values.reduce((sum, value) => sum + (value ?? 0), 0);
+const bracketed = (gender) => (gender ? ` (${gender})` : "");
 const named = (name) => el("bdi", {}, name);
 const classLabel = (name) => ({ all: "all pronouns", i: "I" })[name] || name;
 

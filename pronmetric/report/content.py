@@ -16,6 +16,7 @@ import numpy as np
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.counterparts import counterparts, in_same_rest
 from pronmetric.pronouns.finder import Occurrence
+from pronmetric.pronouns.gender import Genders
 from pronmetric.pronouns.languages import ENGLISH, Language, occurrences
 from pronmetric.results import Output, Pronoun, Result, Segment
 from pronmetric.schema import Alignment
@@ -73,7 +74,7 @@ class Content:
     links: for each segment and each of its outputs; None without a reference. listed: indices of the listed segments,
     largest difference of what decides first. differing: the number of segments that could be listed. views: by index
     of a listed segment, one for each output; absent if the model was not run on the segment. notes: notes for the
-    reader. language: of the texts.
+    reader. language: of the texts. genders: of its pronouns and nouns, if they are to be shown.
     """
 
     result: Result
@@ -83,6 +84,7 @@ class Content:
     language: Language = ENGLISH
     views: Mapping[int, Sequence[ModelView]] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    genders: Genders | None = None
 
 
 def confusion(links: Iterable[Sequence[Sequence[Link]]], system: int) -> Counter[tuple[str, str]]:

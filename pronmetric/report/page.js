@@ -10,9 +10,9 @@
 // difference between two systems, in the unit of what decides.
 // places: where each output stands in its file, such as "cue 3, 00:00:05, line 12", null for a line of a list; only where one says it.
 // output: [context, text, score, pronouns, links, what decides (null if it is the score), errors, gaps]; the last three only where they are known.
-// errors: [wrong, missing, surplus], the last null where it is among the wrong ones; gap: [word after it, likely form, probability that one is missing there]. pronoun: [word, score, attention, others, evidence, surplus]; attention and
-// others only if the model was run; others is null if no alternative was scored. evidence: [source word, log-odds, where the word begins], null if the source does not count. surplus: the probability that the pronoun should not be there, only if it is told. attention: [largest weight, a letter for each word of context and text]; others: [form, score].
-// forms, classes: of the pronouns; filtered: for each segment and output the form and the class of each pronoun, by index.
+// errors: [wrong, missing, surplus], the last null where it is among the wrong ones; gap: [word after it, likely form, probability that one is missing there]. pronoun: [word, score, attention, others, evidence, surplus, genders]; attention and
+// others only if the model was run; others is null if no alternative was scored. evidence: [source word, log-odds, where the word begins], null if the source does not count. surplus: the probability that the pronoun should not be there, only if it is told. genders: [that of the pronoun, and for each of the words that it attends to most with a known one: the word of context and text, its gender], only if the pronoun has one. attention: [largest weight, a letter for each word of context and text]; others: [form, score].
+// genders: in words. forms, classes: of the pronouns; filtered: for each segment and output the form and the class of each pronoun, by index.
 // files: what can be downloaded, by name and suffix.
 // link: [kind, word of the reference, its form, word of the text, its form], -1 and "" for none.
 
@@ -220,7 +220,7 @@ function paint(segment, parts, contexts, shared, chosen, select) {
 }
 
 const brief = (score) => (data.probability ? score.toFixed(2).replace(/^0/, "") : score.toFixed(2));
-const surplusOf = (probability) => (probability === undefined ? "" : `; of being surplus: ${probability.toFixed(3)}`);
+const surplusOf = (probability) => (probability == null ? "" : `; of being surplus: ${probability.toFixed(3)}`);
 const titleOf = (pronoun) => (data.probability
   ? `probability of being correct: ${pronoun[1].toFixed(3)}${doubtful(pronoun[1]) ? `, doubtful (below ${data.doubtful})` : ""}${surplusOf(pronoun[5])}`
   : `score ${pronoun[1].toFixed(3)}`);
@@ -259,11 +259,14 @@ function advised(output, mine, weights, shift) {
 
 function looksAt(output, pronoun, weights, shift) {
   const words = [...wordsOf(output[CONTEXT]), ...wordsOf(output[TEXT])];
-  const ranked = words.map((piece, at) => [piece.trim(), weights.at(at)]).filter(([word]) => /[\p{L}\p{N}]/u.test(word));
+  const [own, ...pairs] = pronoun[6] || [];
+  const genders = new Map();
+  for (let at = 0; at < pairs.length; at += 2) genders.set(pairs[at], data.genders[pairs[at + 1]]);
+  const ranked = words.map((piece, at) => [piece.trim(), weights.at(at), genders.get(at)]).filter(([word]) => /[\p{L}\p{N}]/u.test(word));
   ranked.sort((a, b) => b[1] - a[1]);
   const seen = ranked.slice(0, 5).filter(([, weight], at) => !at || weight >= 0.01);
-  const told = seen.map(([word, weight]) => `${word} ${percent(weight)}`).join(", ");
-  return `“${words[shift + pronoun[0]].trim()}” attends to: ${told}`;
+  const told = seen.map(([word, weight, gender]) => `${word}${bracketed(gender)} ${percent(weight)}`).join(", ");
+  return `“${words[shift + pronoun[0]].trim()}”${bracketed(data.genders[own])} attends to: ${told}`;
 }
 
 // Buttons that copy the address of a segment, and its texts.

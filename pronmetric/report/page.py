@@ -13,6 +13,7 @@ from pronmetric.output.display import visible
 from pronmetric.pronouns import groups
 from pronmetric.pronouns.languages import Language
 from pronmetric.report import buckets, embed, tables, worst
+from pronmetric.report.attended import most_attended, shown_genders
 from pronmetric.report.chart import chart, svg
 from pronmetric.report.content import (
     ADDED,
@@ -149,8 +150,13 @@ def pack_weights(weights: Sequence[float]) -> list[Any]:
     top = max(weights, default=0.0)
     if top <= 0:
         return [0, ""]
-    letters = "".join(LEVELS[round(weight / top * (len(LEVELS) - 1))] for weight in weights)
-    return [round(top, 4), letters.rstrip("0")]
+    return [round(top, 4), "".join(LEVELS[level] for level in _levels(weights)).rstrip("0")]
+
+
+def _levels(weights: Sequence[float]) -> list[int]:
+    """The places in `LEVELS` of weights relative to the largest."""
+    top = max(weights, default=0.0) or 1.0
+    return [round(weight / top * (len(LEVELS) - 1)) for weight in weights]
 
 
 class _Pool:
@@ -167,17 +173,17 @@ def _data(content: Content) -> dict[str, Any]:
     """The data of the script; page.js documents the format."""
     result, strings, docs = content.result, _Pool(), _Pool()
     segments, filtered = [], []
-    forms, classes = _Pool(), _Pool()
+    forms, classes, genders = _Pool(), _Pool(), _Pool()
     for place in content.listed:
         segment, said = result.segments[place], content.views.get(place)
         outputs = [
             _output(
                 output,
-                result.by,
+                content,
                 strings,
+                genders,
                 None if content.links is None else content.links[place][k],
                 None if said is None else said[k],
-                content.language.words,
             )
             for k, output in enumerate(segment.outputs)
         ]
@@ -208,6 +214,7 @@ def _data(content: Content) -> dict[str, Any]:
         "segments": segments,
         "forms": list(forms.numbers),
         "classes": list(classes.numbers),
+        "genders": list(genders.numbers),
         "filtered": filtered,
         "confusion": None if content.links is None else [_matrix(content, k) for k in range(len(result.systems))],
     }
@@ -227,8 +234,14 @@ def _kinds(output: Output, language: Language, forms: _Pool, classes: _Pool) -> 
 
 
 def _output(
-    output: Output, by: str, strings: _Pool, links: Sequence[Link] | None, said: ModelView | None, split: Split
+    output: Output,
+    content: Content,
+    strings: _Pool,
+    genders: _Pool,
+    links: Sequence[Link] | None,
+    said: ModelView | None,
 ) -> list[Any]:
+    split, by = content.language.words, content.result.by
     words = {word.start: k for k, word in enumerate(split(output.text))} if output.pronouns or output.gaps else {}
     pronouns: list[list[Any]] = []
     for k, p in enumerate(output.pronouns):
@@ -243,6 +256,9 @@ def _output(
         if p.surplus is not None:
             row += [None] * (5 - len(row))
             row.append(round(p.surplus, 4))
+        if said is not None and said.attention is not None:
+            shown = _genders(content, output, p.text, said.attention[k], genders)
+            row += [*[None] * (6 - len(row)), shown] if shown else []
         pronouns.append(row)
     score = None if output.score is None else round(output.score, 4)
     marks = [[KINDS.index(link.kind), *link[1:]] for link in links or ()]
@@ -262,6 +278,17 @@ def _output(
         *([] if by == SCORE and not apart else [decided]),
         *apart,
     ]
+
+
+def _genders(content: Content, output: Output, pronoun: str, attention: Sequence[float], genders: _Pool) -> list[int]:
+    """The gender of a pronoun, then the place and the gender of each word that is listed with it; [] without one."""
+    if content.genders is None:
+        return []
+    words = [word.text for text in (output.context, output.text) for word in content.language.words(text)]
+    listed = most_attended(words, _levels(attention))
+    own, of_words = shown_genders(content.genders, pronoun, words, listed)
+    rest = [number for place, gender in of_words.items() for number in (place, genders(gender))]
+    return [] if own is None else [genders(own), *rest]
 
 
 def _matrix(content: Content, system: int) -> dict[str, dict[str, int]]:

@@ -203,9 +203,15 @@ class SuggestedRecord(BaseModel):
 
 
 class Attending(Pronoun):
-    """A pronoun with its attention to each word of the context, then of the text; null if the model has none."""
+    """A pronoun with its attention to each word of the context, then of the text; null if the model has none.
+
+    gender: such as "masculine or neuter"; null if the form or the language shows none. genders: then those of the five
+    words that it attends to most, by the number of the word among the weights, where they are nouns and known.
+    """
 
     weights: list[float] | None
+    gender: str | None
+    genders: dict[int, str]
 
 
 class AttendedRecord(BaseModel):

@@ -200,10 +200,11 @@ function attended(output, look) {
   const points = [Array.from(output.looks.context), Array.from(output.text)];
   const words = [output.looks.context_words, output.looks.text_words].flatMap((spans, part) =>
     spans.map(([start, end]) => points[part].slice(start, end).join("")));
-  const ranked = words.map((word, at) => [word, look.weights[at]]).filter(([word]) => /[\p{L}\p{N}]/u.test(word));
+  const ranked = words.map((word, at) => [word, look.weights[at], look.genders[at]]).filter(([word]) => /[\p{L}\p{N}]/u.test(word));
   ranked.sort((a, b) => b[1] - a[1]);
   const seen = ranked.slice(0, TOP_WORDS).filter(([, weight], at) => !at || weight >= 0.01);
-  return `“${look.text}” attends to: ${seen.map(([word, weight]) => `${word} ${percent(weight)}`).join(", ")}`;
+  const told = seen.map(([word, weight, gender]) => `${word}${bracketed(gender)} ${percent(weight)}`).join(", ");
+  return `“${look.text}”${bracketed(look.gender)} attends to: ${told}`;
 }
 
 // ---- the whole

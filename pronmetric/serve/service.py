@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any
 
 from pronmetric.alignment.parallel import doubts, pairs_of
 from pronmetric.checkpoint.config import unscored_note, untrained_note
-from pronmetric.errors import PronmetricError
+from pronmetric.errors import MissingExtra, PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.metric import PronounMetric
+from pronmetric.pronouns.gender import Genders, genders_of
 from pronmetric.pronouns.known_words import doubt
 from pronmetric.report import verdict
+from pronmetric.report.attended import most_attended, shown_genders
 from pronmetric.results import write
 from pronmetric.results.scored import pair_of, system_of
 from pronmetric.scoring.alternatives import PronounAlternatives
@@ -57,6 +59,14 @@ class Service:
         self.batches = Batches() if batches is None else batches
         self._score = partial(metric.stream, batch_size=batch_size)
         self._attention = partial(metric.attention, batch_size=batch_size)
+
+    @cached_property
+    def _genders(self) -> Genders | None:
+        """The genders of the language; None without, or if their lexicon is not installed."""
+        try:
+            return genders_of(self.metric.language)
+        except MissingExtra:
+            return None
 
     def in_language(self, lang: str) -> Service:
         """The service of the same checkpoint in another language, whose work waits with that of this one."""
@@ -180,14 +190,15 @@ class Service:
 
     def _attended(self, record: Record, looks: Sequence[PronounAttention]) -> dict[str, Any]:
         split = self.metric.language.words
-        pronouns = [
-            {
-                **write.pronoun(look.pronoun),
-                "weights": None if look.weights is None else [round(float(weight), 4) for weight in look.weights],
-            }
-            for look in looks
-        ]
-        context, text = ([(word.start, word.end) for word in split(part)] for part in record.text[:2])
+        parts = [split(part) for part in record.text[:2]]
+        words = [word.text for part in parts for word in part]
+        pronouns = []
+        for look in looks:
+            weights = None if look.weights is None else [round(float(weight), 4) for weight in look.weights]
+            listed = [] if weights is None else most_attended(words, weights)
+            gender, genders = shown_genders(self._genders, look.pronoun.text, words, listed)
+            pronouns.append({**write.pronoun(look.pronoun), "weights": weights, "gender": gender, "genders": genders})
+        context, text = ([(word.start, word.end) for word in part] for part in parts)
         return {
             "id": record.id,
             "context": record.text.context,

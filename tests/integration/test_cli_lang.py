@@ -10,6 +10,7 @@ import pytest
 from transformers import PreTrainedTokenizerFast
 
 from pronmetric.cli.main import main
+from pronmetric.pronouns import noun_gender
 from pronmetric.pronouns.languages import language
 from tests.tools.source_readers import save_scorer
 
@@ -71,7 +72,8 @@ def test_a_report_takes_the_language_of_its_result(several: str, capsys: pytest.
     model = ["--model", several, "--gpus", "0"]
     assert main(["compare", "-t", "a", "b", "-s", "s", "--to_json", "c.json", "--lang", "de", *model]) == 0
     assert main(["report", "c.json", "--format", "html", "-o", "page.html", *model]) == 0
-    assert '"lang":"de"' in Path("page.html").read_text(encoding="utf-8").replace(" ", "")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert '"lang":"de"' in page.replace(" ", "") and "masculine or neuter" in page
     assert "attention and alternative pronouns are not shown" not in capsys.readouterr().err
 
 
@@ -112,8 +114,12 @@ def test_a_suite_in_the_language_is_scored_with_its_sources(several: str) -> Non
 @pytest.mark.usefixtures("texts")
 def test_other_verbs_in_the_language(several: str, capsys: pytest.CaptureFixture[str]) -> None:
     model = ["--model", several, "--lang", "de", "--gpus", "0"]
-    assert main(["attention", GERMAN[0], "--context", GERMAN[1], *model]) == 0
-    assert "attends to" in capsys.readouterr().out
+    assert main(["attention", "Er fiel.", "--context", "Den Tisch sah ich.", *model]) == 0
+    shown = capsys.readouterr().out
+    assert (
+        shown.startswith("Er (masculine)  ") and " attends to " in shown and "Tisch (masculine or plural) 0." in shown
+    )
+    assert "fiel (" not in shown
     assert main(["check", "-t", "a", "-s", "s", "--min-score", "0", *model]) == 0
     capsys.readouterr()
     assert main(["rerank", "--candidates", "a", "b", "--mbr", "--lang", "de"]) == 0
@@ -138,3 +144,14 @@ def test_what_it_lacks_is_refused(several: str, capsys: pytest.CaptureFixture[st
     assert "has no pair head, and no preference: decide by score or errors" in capsys.readouterr().err
     assert main([*compare, "--source-lang", "de"]) == 1
     assert "leave out the source language" in capsys.readouterr().err
+
+
+def test_a_missing_lexicon_of_genders_is_noted(
+    several: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(noun_gender, "find_spec", lambda name: None)
+    monkeypatch.setattr(noun_gender, "_MODULES", {"de": ("pymorphy3",)})
+    assert main(["attention", GERMAN[0], "--model", several, "--lang", "de", "--gpus", "0"]) == 0
+    shown = capsys.readouterr()
+    assert "genders are not shown: the gender of nouns (de) needs pymorphy3, which is not installed: pip" in shown.err
+    assert "attends to" in shown.out and "masculine" not in shown.out

@@ -11,7 +11,9 @@ import pytest
 
 from pronmetric.cli.main import main
 from pronmetric.output.display import visible
-from pronmetric.report.content import Content
+from pronmetric.pronouns.gender import genders_of
+from pronmetric.pronouns.languages import language
+from pronmetric.report.content import Content, ModelView
 from pronmetric.report.page import page
 from pronmetric.results import Output, Pronoun, Result, Segment, System
 from tests.tools.browser import Browser, until
@@ -240,6 +242,32 @@ def test_attention_is_heat_in_proportion(browser: Browser, attention_page: Path)
         assert float(shade) == pytest.approx(weight / (60 / 61), abs=0.03)
     browser.run("document.getElementById('attention').click()")
     assert browser.run("document.querySelectorAll('article .w').length") == 0
+
+
+def test_the_genders_of_a_pronoun_and_of_its_nouns_follow_in_brackets(browser: Browser, tmp_path: Path) -> None:
+    german = language("de")
+    output = Output("Sie fiel, wie eine Uhr.", "Den Tisch sah ich.", 0.2, (Pronoun("Sie", 0, 3, 0.2),))
+    weights = (0.0, 0.5, 0.1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.4, 0.0)  # of five words, then of seven
+    content = replace(
+        made_up(1),
+        result=Result(
+            systems=(System("one", 20.0, None, 1, 1, 1),),
+            pairs=(),
+            segments=(Segment(0, "d", None, None, (output,), ()),),
+            signature="model:none|language:de",
+            tie=0.01,
+            probability=True,
+        ),
+        links=None,
+        language=german,
+        views={0: (ModelView((weights,), (None,)),)},
+        genders=genders_of(german),
+    )
+    path = tmp_path / "german.html"
+    path.write_text(page(content, title="german"), encoding="utf-8")
+    opening(browser, path)
+    told = "“Sie” (feminine or plural) attends to: Tisch (masculine or plural) 50 %, Uhr (feminine) 40 %, sah 9.8 %"
+    assert browser.run("document.querySelector('#l1 .looks').textContent") == told
 
 
 def test_light_and_dark(browser: Browser, sample_page: Path) -> None:

@@ -189,6 +189,8 @@ def test_a_language_is_chosen_and_the_texts_stay(
         put(browser, first="Er sah ihren Hut.")
         settled(browser)
         assert browser.run(PRONOUNS) == ["Er", "ihren"]
+        told = browser.run("document.querySelector('article .advice').textContent")
+        assert "(masculine) attends to: " in told or "(feminine or plural) attends to: " in told
         assert "|language:de|" in browser.run("document.getElementById('signature').textContent")
         assert browser.run("location.search") == "?lang=de" and "Hut" in browser.run("location.hash")
         choose("en")

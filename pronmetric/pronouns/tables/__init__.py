@@ -14,5 +14,9 @@ def rows(name: str, package: str = __name__) -> list[dict[str, str]]:
 
 def codes() -> list[str]:
     """The target languages, besides English, that have a table of pronouns."""
-    names = (path.name for path in files(__name__).iterdir())
-    return sorted(name.split(".")[1] for name in names if name.startswith("target.") and name.endswith(".tsv"))
+    return sorted(name.split(".")[1] for name in names() if name.startswith("target.") and name.endswith(".tsv"))
+
+
+def names() -> list[str]:
+    """The names of the files of tables."""
+    return [path.name for path in files(__name__).iterdir()]

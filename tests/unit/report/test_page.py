@@ -15,6 +15,8 @@ import pytest
 from pronmetric.checkpoint.people import People
 from pronmetric.eval.decision import SCORE
 from pronmetric.output.display import visible
+from pronmetric.pronouns.gender import genders_of
+from pronmetric.pronouns.languages import language
 from pronmetric.report import notebook, tables
 from pronmetric.report.chart import axis, chart
 from pronmetric.report.content import PRONOUN, SAME, Content, Link, ModelView
@@ -87,6 +89,26 @@ def test_the_data_of_a_page_are_compact() -> None:
     other = [0, 0.2, [0.6, "Z00F"], [["she", 0.93], ["it", 0.5], ["they", 0.2]]]
     assert outputs[1] == [0, 2, 0.2, [other], [[1, 0, "she", 0, "he"]]]
     assert data["confusion"] == [{"she": {"she": 1}}, {"she": {"he": 1}}]
+
+
+def test_the_genders_of_a_pronoun_and_of_the_words_that_are_listed_with_it_are_in_the_data() -> None:
+    content, german = small(), language("de")
+    (segment,) = content.result.segments
+    text = "Sie gab den Leuten die Uhr und eine Uhr."
+    weights = (0.1, 0.3, 0.0, 0.0, 0.1, 0.0, 0.1, 0.0, 0.2, 0.1, 0.0, 0.1, 0.0)  # the words of the context, then these
+    outputs = tuple(
+        o._replace(context="Der Tisch.", text=text, pronouns=(Pronoun("Sie", 0, 3, 0.9),)) for o in segment.outputs
+    )
+    result = replace(content.result, segments=(segment._replace(outputs=outputs),))
+    views = {0: (ModelView((weights,), (None,)), ModelView(None, (None,)))}
+    shown = replace(content, result=result, views=views, links=None, language=german, genders=genders_of(german))
+    data = data_of(page(shown, title="Two"))
+    ((*_, outputs_shown, _, _),) = data["segments"]
+    assert data["genders"] == ["masculine", "feminine", "masculine or plural", "feminine or plural"]
+    assert outputs_shown[0][3][0][4:] == [None, None, [3, 1, 0, 8, 1, 6, 2]]  # Tisch, the first Uhr, Leuten
+    assert len(outputs_shown[1][3][0]) == 4
+    plain = data_of(page(replace(shown, genders=None), title="Two"))
+    assert plain["genders"] == [] and len(plain["segments"][0][4][0][3][0]) == 4
 
 
 def test_the_place_of_a_text_in_its_file_is_in_the_data() -> None:

@@ -45,6 +45,19 @@ def client(folder: Path) -> TestClient:
     return make_client(folder)
 
 
+def test_the_genders_of_a_pronoun_and_of_the_nouns_it_attends_to(client: TestClient) -> None:
+    def attention(text: str, lang: str) -> dict[str, Any]:
+        records = [{"text": text, "context": ["Die Lampe ist alt."]}]
+        found: dict[str, Any] = client.post("/attention", json={"records": records, "lang": lang}).json()["records"][0]
+        return found["pronouns"][0]
+
+    shown = attention("Sie fiel.", "de")
+    assert shown["gender"] == "feminine or plural" and shown["genders"] == {"1": "feminine or plural"}
+    for text, lang in (("Ich fiel.", "de"), ("Ona spadla.", "cs")):
+        shown = attention(text, lang)
+        assert (shown["gender"], shown["genders"]) == (None, {})
+
+
 def score(client: TestClient, text: str, **more: Any) -> dict[str, Any]:
     found: dict[str, Any] = client.post("/score", json={"records": [{"text": text}], **more}).json()
     return found
