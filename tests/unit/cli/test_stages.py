@@ -31,17 +31,23 @@ def composed(*overrides: str) -> list[Stage]:
 
 def test_a_base_model_comes_from_the_public_encoder_in_four_stages() -> None:
     found = composed(*BASE)
+    assert [len(stage.runs) for stage in found] == [1, 1, 1, 1]
     assert [stage.name for stage in found] == ["detection", "fidelity", "people", "preference"]
     first, second, third, last = (stage.runs for stage in found)
     assert first[0].init is None and first[0].encoder.name == "n"  # type: ignore[union-attr]
-    assert [(run.seed, run.out) for run in second] == [(k, f"o/fidelity/{k}") for k in (1, 2, 3)]
-    assert {run.init for run in second} == {"o/detection/checkpoint"} and third[0].init == "o/fidelity/checkpoint"
+    assert second[0].init == "o/detection/checkpoint" and third[0].init == "o/fidelity/checkpoint"
     assert third[0].objective.people > 0 and third[0].objective.fidelity.share > 0
     assert last[0].optim.frozen_head and last[0].init == "o/people/checkpoint" and last[0].objective.kind == "pairs"
     for stage in found:
         assert all(run.stages is None for run in stage.runs)
         steps = stage.runs[0].optim.decay_steps or stage.runs[0].trainer.max_steps
         assert steps == stage.runs[0].trainer.max_steps
+
+
+def test_a_stage_of_three_seeds() -> None:
+    runs = composed(*BASE, "stages.fidelity.seeds=3")[1].runs
+    assert [(run.seed, run.out) for run in runs] == [(k, f"o/fidelity/{k}") for k in (1, 2, 3)]
+    assert {run.init for run in runs} == {"o/detection/checkpoint"}
 
 
 def test_a_reader_comes_from_the_public_encoder_in_two_stages() -> None:
@@ -62,10 +68,10 @@ def test_an_override_holds_for_every_stage(preset: Sequence[str]) -> None:
 
 
 def test_an_override_of_a_stage_holds_for_it_alone() -> None:
-    given = ["stages.people.optim.lr=1e-6", "stages.fidelity.seeds=1", "objective.people=0.25"]
+    given = ["stages.people.optim.lr=1e-6", "objective.people=0.25"]
     found = {stage.name: stage.runs for stage in composed(*BASE, *given)}
     assert [runs[0].optim.lr == 1e-6 for runs in found.values()] == [False, False, True, False]
-    assert [len(runs) for runs in found.values()] == [1, 1, 1, 1] and found["fidelity"][0].out == "o/fidelity"
+    assert found["fidelity"][0].out == "o/fidelity"
     assert [runs[0].objective.people for runs in found.values()] == [0.25, 0.25, 0.25, 0.0]  # the last has no such key
     assert [stage.name for stage in composed(*BASE, "~stages.fidelity")] == ["detection", "people", "preference"]
     shares = composed(*BASE, "stages.people.objective.source_share.wmt=0.5")[2].runs[0].objective.source_share
