@@ -21,7 +21,7 @@ from pronmetric.pronouns.languages import Language
 from pronmetric.schema import JudgedText
 from pronmetric.text import language_codes
 
-_PAIR = re.compile(rf"(?<![A-Za-z]){language_codes.CODE}-{{1,3}}{language_codes.CODE}(?![A-Za-z])")
+_PAIR = re.compile(rf"(?<![A-Za-z])(?=({language_codes.CODE}-{{1,3}}{language_codes.CODE})(?![A-Za-z]))")
 PARTS = {"train": TRAIN, "dev": DEVELOPMENT, "test": TEST}
 """Names of published parts of post-edits, and their splits."""
 
@@ -65,6 +65,7 @@ class PeopleSet:
                 context_size=context_size,
                 longest=longest,
                 language=language,
+                tally=tally,
             )
 
 
@@ -135,9 +136,10 @@ def source_of(path: Path, target: str) -> str | None:
 
 def _source(name: str, target: str) -> str | None:
     """The source language in a name such as mqm_newstest2020_zhen, 2021_zh-en_processed, de2en, ces_Latn-eng_Latn."""
-    for codes in map(language_codes.pair, _PAIR.findall(name)):
-        if codes is not None and codes[1] == target:
-            return codes[0]
+    pairs = map(language_codes.pair, _PAIR.findall(name))
+    sources = [codes[0] for codes in pairs if codes is not None and codes[1] == target]
+    if sources:  # TED_en-de is a pair of "en" and "de", with a name before it that looks like a language
+        return next(filter(language_codes.is_known, sources), sources[0])
     match = re.search(rf"(?<![a-z])([a-z]{{2,3}})[-2]?{target}(?![a-z])", name)
     return match[1] if match else None
 

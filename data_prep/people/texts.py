@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 
 from data_prep.people.edits import LONGEST
 from pronmetric.lab.human.mqm import OTHER_CATEGORIES, Error, Judgement, before
@@ -16,16 +16,24 @@ MARKS = "marks"
 
 
 def judged_texts(
-    judgements: Iterable[Judgement], *, testset: str, source: str, context_size: int, longest: int, language: Language
+    judgements: Sequence[Judgement],
+    *,
+    testset: str,
+    source: str,
+    context_size: int,
+    longest: int,
+    language: Language,
+    tally: Counter[str],
 ) -> Iterator[JudgedText]:
     """One record for each translation, in the order of the file; the context is the system's own sentences.
 
     A rater marks a pronoun if a span of at most `longest` words overlaps it (errors of punctuation, spelling, locale
     and the source do not count). What a rater put into the text corrects or inserts a
-    pronoun if it has at most three words and one pronoun.
+    pronoun if it has at most three words and one pronoun. Rows that are not of their segment are left out and counted
+    in `tally`, see `_of_their_segments`.
     """
     by_text: dict[tuple[str, str, int], list[Judgement]] = defaultdict(list)
-    for one in judgements:
+    for one in _of_their_segments(judgements, tally):
         by_text[one.system, one.doc, one.seg].append(one)
     texts: dict[str, dict[tuple[str, int], str]] = defaultdict(dict)
     for (system, doc, seg), some in by_text.items():
@@ -72,6 +80,33 @@ def judged_texts(
             ),
             gaps=tuple(JudgedGap(start, form, tuple(sorted(who))) for (start, form), who in sorted(gaps.items())),
         )
+
+
+def _of_their_segments(judgements: Sequence[Judgement], tally: Counter[str]) -> Iterator[Judgement]:
+    """The rows without those whose number is wrong: they have the source, or the text, of another segment.
+
+    Where a segment has several sources, one that is more frequent at another segment of the document belongs there; of
+    those left, the most frequent is the segment's. A translation's text is that of its first row.
+    """
+    rows: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
+    for one in judgements:
+        rows[one.doc, one.seg][one.source] += 1
+    most = Counter[tuple[str, str]]()
+    for (doc, _), sources in rows.items():
+        for source, count in sources.items():
+            most[doc, source] = max(most[doc, source], count)
+    own = {
+        (doc, seg): max(sources, key=lambda source: (sources[source] == most[doc, source], sources[source]))
+        for (doc, seg), sources in rows.items()
+    }
+    texts: dict[tuple[str, str, int], str] = {}
+    for one in judgements:
+        if one.source != own[one.doc, one.seg]:
+            tally["rows with the source of another segment"] += 1
+        elif one.text != texts.setdefault((one.system, one.doc, one.seg), one.text):
+            tally["rows with another text than the first of their segment"] += 1
+        else:
+            yield one
 
 
 def _touched(

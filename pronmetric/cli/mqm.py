@@ -189,6 +189,7 @@ def _evaluate(task: MqmFlags, run: ScoringRun) -> tuple[str, dict[str, object]]:
         context_size=run.checkpoint.context_size,
         longest=task.longest,
         language=run.language,
+        tally=left_out,
     )
     measurement = Measurement(
         judged=[text for text in judged if text.pronouns],

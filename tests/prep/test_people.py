@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,8 @@ from pronmetric.cli.main import main
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.lab.human.mqm import Error, Insertion, Judgement
-from pronmetric.pronouns.languages import ENGLISH, language
-from pronmetric.schema import JudgedGap, JudgedPronoun
+from pronmetric.pronouns.languages import ENGLISH, Language, language
+from pronmetric.schema import JudgedGap, JudgedPronoun, JudgedText
 
 HEADER = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity"
 SOURCE = "她把它给了他。"
@@ -123,12 +124,42 @@ def test_an_error_without_a_place_is_none() -> None:
     assert mqm.carry(Error("Grammar", "major", ()), "Ann left.", "Ann went.") is None
 
 
+def read_marks(
+    judged: Sequence[Judgement], *, source: str = "zh", into: Language = ENGLISH, tally: Counter[str] | None = None
+) -> Iterator[JudgedText]:
+    tally = Counter() if tally is None else tally
+    return judged_texts(judged, testset="t", source=source, context_size=2, longest=2, language=into, tally=tally)
+
+
 def test_contexts_are_sentences() -> None:
     """Segments without a word, and those that the file lacks, take no place."""
     texts = {1: "Ann came.", 2: "She sat.", 3: "<range>", 4: "12", 5: "", 8: "She left."}
     judged = [Judgement("s", "d", seg, "r", text, (), text) for seg, text in reversed(texts.items())]
-    last, *_ = judged_texts(judged, testset="t", source="zh", context_size=2, longest=2, language=ENGLISH)
+    last, *_ = read_marks(judged)
     assert (last.text, last.context, last.source_context) == ("She left.", *[("Ann came.", "She sat.")] * 2)
+
+
+def test_rows_under_the_number_of_another_segment_are_left_out() -> None:
+    """Segment 2 has the source of segment 1 more often than its own, but less often than segment 1 has it."""
+    first, second = ("Ann kam.", "Ann came."), ("Sie ging.", "She left.")
+    rows = [judgement(name, 1, first) for name in "abcde"] + [judgement(name, 2, second) for name in "ac"]
+    moved = [judgement(name, 2, first) for name in "abde"]
+    changed = judgement("c", 2, (second[0], "He left."))
+    tally: Counter[str] = Counter()
+    found = read_marks([*moved, *rows, changed], source="de", tally=tally)
+    assert [(text.id, text.source, text.text) for text in found] == [
+        *((f"t.de-en/d/1/{name}", *first) for name in "abcde"),
+        *((f"t.de-en/d/2/{name}", *second) for name in "ac"),
+    ]
+    assert tally == {
+        "rows with the source of another segment": 4,
+        "rows with another text than the first of their segment": 1,
+    }
+
+
+def judgement(system: str, seg: int, texts: tuple[str, str]) -> Judgement:
+    source, text = texts
+    return Judgement(system, "d", seg, "r", text, (), source)
 
 
 def test_raters_who_marked_each_pronoun_and_missed_one() -> None:
@@ -138,7 +169,7 @@ def test_raters_who_marked_each_pronoun_and_missed_one() -> None:
     missed = Error("Accuracy/Omission", "minor", (), (Insertion(12, "her"),))
     spelt = Error("Fluency/Spelling", "minor", ((9, 11),))
     two = Judgement("s", "d", 2, "r2", one.text, (Error("", "minor", ((0, 3), (9, 11))), long, missed, spelt), SOURCE)
-    _, text = judged_texts([before, one, two], testset="t", source="zh", context_size=2, longest=2, language=ENGLISH)
+    _, text = read_marks([before, one, two])
     assert (text.raters, text.context, text.source, text.source_context) == (
         ("r1", "r2"),
         ("Ann came.",),
@@ -156,7 +187,7 @@ def test_raters_who_marked_each_pronoun_and_missed_one() -> None:
 def test_a_rater_who_put_another_form_corrects_the_pronoun() -> None:
     error = Error("Grammar", "major", ((0, 3),), (Insertion(0, "He"),))
     one = Judgement("s", "d", 1, "r", "She left.", (error,), SOURCE)
-    (text,) = judged_texts([one], testset="t", source="zh", context_size=2, longest=2, language=ENGLISH)
+    (text,) = read_marks([one])
     assert text.pronouns == (JudgedPronoun(0, 3, "she", ("r",), "he"),)
 
 
@@ -340,11 +371,26 @@ def test_post_edits_of_a_script_without_blanks_are_joined(tmp_path: Path) -> Non
     assert [(each.form, each.correction) for each in text.pronouns] == [("它", "她"), ("他", None)]
 
 
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("newstest2020_zhen.tsv", "zh"),
+        ("2031_zh-en_processed.tsv", "zh"),
+        ("2031_TED_cs-en_processed.tsv", "cs"),  # TED_cs looks like a language with its country
+        ("zh_Hant_TW-eng_Latn.tsv", "zh"),
+        ("liv-en.tsv", "liv"),
+        ("2031_en-de.tsv", None),
+    ],
+)
+def test_the_source_language_is_in_the_name_of_a_file(name: str, source: str | None) -> None:
+    assert sets.source_of(Path(name), "en") == source
+
+
 def test_a_mark_of_two_words_without_blanks_has_up_to_four_characters() -> None:
     short, long = Error("", "major", ((2, 6),)), Error("", "major", ((0, 6),))
     for error, who in ((short, ("r",)), (long, ())):
         one = Judgement("s", "d", 1, "r", "昨天他的时候来。", (error,), "He came.")
-        (text,) = judged_texts([one], testset="t", source="en", context_size=2, longest=2, language=language("zh"))
+        (text,) = read_marks([one], source="en", into=language("zh"))
         assert [(each.form, each.marked_by) for each in text.pronouns] == [("他", who)]
 
 
