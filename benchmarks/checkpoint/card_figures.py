@@ -27,6 +27,8 @@ _KNOWN = {("test", "system"): "90.7 on WMT14", ("test", "noisy"): "89.1 on WMT14
 _STUDY = {"french": "82.0", "german": "81.6"}
 _LIST = ("study", "pair_accuracy", "gap", "context_gain", "fidelity")  # whose figures are rows
 _SAID = ("calibration", "antecedents", "bias")  # whose figures are sentences
+SCRIPTS = (*_LIST, *_SAID)
+"""The scripts whose figures a card has; without one of them it says what was not measured."""
 _HEADER = ("test", "number", "accuracy", "without context", PAPER)
 
 
@@ -60,7 +62,7 @@ def _sections(reports: Sequence[Mapping[str, Any]]) -> str:
             rows += own
             said += notes
     said += [_SENTENCES[name](figures) for name in _SAID for figures in found.get(name, ())]
-    missing = [f"`{name}`" for name in (*_LIST, *_SAID) if name not in found]
+    missing = [f"`{name}`" for name in SCRIPTS if name not in found]
     parts = [
         "## What people marked (test)",
         *([_people(figures) for figures in found[PEOPLE]] if PEOPLE in found else ["Not measured."]),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +19,7 @@ import pytest
 from transformers import PreTrainedTokenizerFast
 
 from benchmarks import pages
-from benchmarks.checkpoint import people, study
+from benchmarks.checkpoint import card_figures, people, study
 from benchmarks.cost import board, bulk, performance, performance_page, scoring_speed
 from pronmetric.cli.main import main as pronmetric
 from pronmetric.data import arrow
@@ -163,6 +165,15 @@ def test_each_script_is_run_here(root: Path) -> None:
     for folder, names in TESTED.items():
         files = (root / "benchmarks" / folder).glob("*.py")
         assert {path.stem for path in files if "__main__" in path.read_text(encoding="utf-8")} == names
+
+
+def test_make_runs_the_scripts_whose_figures_a_card_has(root: Path, tmp_path: Path) -> None:
+    given = [f"FIGURES={tmp_path / 'figures'}", "DATA=prepared", "MODEL=checkpoints/base", "PYTHON=python"]
+    command = ["make", "-n", "-f", "benchmarks/figures.mk", "card", "pages", "study", "people_test", *given]
+    shown = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
+    found = set(re.findall(r"-m benchmarks\.checkpoint\.(\w+)", shown))
+    assert found <= TESTED["checkpoint"] and found >= {"card", *card_figures.SCRIPTS}
+    assert "-m pronmetric evaluate prepared --split people_test" in shown
 
 
 @pytest.mark.parametrize(
