@@ -122,7 +122,7 @@ def _people(figures: Mapping[str, Any]) -> str:
     gaps = (figures.get("missing") or {}).get("all")
     if gaps:
         told.append(
-            f"Missing pronouns: area {share(gaps['area_of_gaps'])} of {gaps['gaps']:,} gaps, {gaps['insertions']} of "
+            f"Missing pronouns: area {share(gaps['area'])} of {gaps['gaps']:,} gaps, {gaps['insertions']} of "
             "which a post-editor filled."
         )
     return "\n\n".join(told)

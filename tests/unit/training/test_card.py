@@ -143,7 +143,7 @@ def people() -> dict[str, Any]:
             "set:zh-en, without the source": bare,
         },
         "pairs": {"pairs": 700, "accuracy": own},
-        "missing": {"all": {"area_of_gaps": estimate, "gaps": 62177, "insertions": 151}},
+        "missing": {"all": {"area": estimate, "gaps": 62177, "insertions": 151}},
     }
 
 
