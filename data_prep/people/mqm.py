@@ -35,10 +35,13 @@ def read(path: Path, tally: Counter[str]) -> list[Judgement]:
     """
     if path.suffix == ".json":
         return list(_segments(path, tally))
-    first = next(iter(read_lines(path)), "")
-    if "severity" in first.split("\t"):
-        return mqm.read(path, tally=tally, carry=carry)
-    return list(wmt_qe.read(path, tally))
+    return list(wmt_qe.read(path, tally)) if has_offsets(path) else mqm.read(path, tally=tally, carry=carry)
+
+
+def has_offsets(path: Path) -> bool:
+    """Whether a TSV has spans as offsets, not as marks in the text."""
+    first = next(iter(read_lines(path)), "").split("\t")
+    return len(first) == len(wmt_qe.COLUMNS) and "severity" not in first
 
 
 def carry(error: Error, marked: str, text: str) -> Error | None:

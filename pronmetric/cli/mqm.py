@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
@@ -14,20 +15,22 @@ from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, part, switch, whole
 from pronmetric.cli.people import Measurement, PeopleFlags
 from pronmetric.cli.run import ScoringRun
-from pronmetric.errors import PronmetricError
+from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lab.human import mqm, mqm_pairs
 from pronmetric.lab.human.judged_pairs import to_line
 from pronmetric.lab.human.mqm import Judgement
 from pronmetric.output import targets
 from pronmetric.pronouns import languages
 from pronmetric.pronouns.known_words import check_texts
+from pronmetric.pronouns.languages import Language
 from pronmetric.schema import UNDETERMINED
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON
 
 DESCRIPTION = """Extracts pronoun errors from an MQM annotation file, as judged pairs of texts or as labelled
 pronouns. The file is in Marot format (TSV: system, doc, seg_id or docSegId, rater, source, target, category, severity;
-spans marked as <v>..</v>). --lang names the language of the translations (default: en).
+spans marked as <v>..</v>), the TSV of the WMT shared task on quality estimation (spans as offsets) or the JSON of MQM
+of medical abstracts. --lang names the language of the translations (default: en).
 
 A pronoun error is an error whose span overlaps a pronoun and has at most --longest words; errors of punctuation,
 spelling, locale and source are excluded.
@@ -73,7 +76,7 @@ class PairFlags(Flags):
 class MqmFlags(Flags):
     """The annotations, and what is made of them."""
 
-    file: str = argument(metavar="FILE.tsv", help="the annotations")
+    file: str = argument(metavar="FILE", help="the annotations, .tsv or .json")
     pairs: str | None = flag(metavar="OUT.jsonl", help="write pairs of systems with the raters' votes")
     pronouns: str | None = flag(
         "--pronouns", "--tokens", metavar="OUT.jsonl", help="write pronouns labelled right or wrong"
@@ -141,12 +144,12 @@ def run(task: MqmFlags) -> None:
     left_out: Counter[str] = Counter()
     run = ScoringRun(task.model, task.out, note) if task.evaluate else None
     language = languages.language(task.model.lang or languages.ENGLISH.code) if run is None else run.language
-    judgements = mqm.read(task.file, strict=task.strict, tally=left_out, language=language)
+    judgements = _read(task, language, left_out)
     if escaped := left_out.pop(mqm.ESCAPED, 0):
         note(f"{task.file}: {escaped} {mqm.READ_ESCAPED}")
-    for kind in mqm.LEFT_OUT:
+    for kind in dict.fromkeys((*mqm.LEFT_OUT, *left_out)):
         if left_out[kind]:
-            note(f"{task.file}: {left_out[kind]} {mqm.DESCRIPTIONS[kind]}, left out")
+            note(f"{task.file}: {left_out[kind]} {mqm.DESCRIPTIONS.get(kind, kind)}, left out")
     distinct = dict.fromkeys(one.text for one in judgements)
     check_texts({task.file: distinct}, language, note, strict=task.strict)
     reference = None if task.reference == "none" else task.reference
@@ -172,6 +175,20 @@ def run(task: MqmFlags) -> None:
         if task.to_json is not None:
             files.open(task.to_json).write(strict_json.dump(content, indent=1) + "\n")
     print("\n".join(lines) + ("" if tables is None else f"\n\n{tables}"))
+
+
+def _read(task: MqmFlags, language: Language, left_out: Counter[str]) -> list[Judgement]:
+    """The annotations of the file, in any format that `prepare data.people` reads."""
+    from data_prep.people import mqm as other
+
+    path = Path(task.file)
+    if path.suffix != ".json" and not other.has_offsets(path):
+        return mqm.read(task.file, strict=task.strict, tally=left_out, language=language)
+    judgements = [replace(one, language=language) for one in other.read(path, left_out)]
+    if task.strict and left_out:
+        told = ", ".join(f"{number} {kind}" for kind, number in left_out.items())
+        raise InputError(f"--strict: {told}; expected annotations that can all be used", file=path)
+    return judgements
 
 
 def _evaluate(task: MqmFlags, run: ScoringRun) -> tuple[str, dict[str, object]]:

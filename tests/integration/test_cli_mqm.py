@@ -99,6 +99,31 @@ def test_rows_left_out_are_noted_and_in_the_json(capsys: pytest.CaptureFixture[s
     assert "m.tsv:6: an attention check (HOTW-test)" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("kind", ["tsv", "json"])
+def test_other_formats_of_mqm(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The TSV with offsets of WMT's shared task, without a header, and the JSON of abstracts."""
+    file = Path(f"other_de-en.{kind}")
+    if kind == "tsv":
+        rows = ["Oak\td\t1\tr\tEr kam.\tShe came.\t0\t3\tmajor", "Elm\td\t1\tr\tEr kam.\tHe came.\t-1\t-1\tno-error"]
+        file.write_text("".join(f"{row}\n" for row in [*rows, "Elm\ta\tb\td\tEr kam.\tHe came.\t-1\t-1\tno-error"]))
+    else:
+        mark = {"startIndex": 0, "endIndex": 2, "error_category": "Accuracy", "severity": "Major"}
+        row = {"DOC_ID": "d", "SEG_ID": "1", "Annotator_ID": "r", "source": "Er kam."}
+        texts = [("Oak", "She came.", [mark, {**mark, "severity": "?"}]), ("Elm", "He came.", [])]
+        segments = [{**row, "MT_Engine": name, "target": text, "target_errors": errors} for name, text, errors in texts]
+        file.write_text(json.dumps(segments))
+    call = ["mqm", file.name, "--reference", "none", "--pairs", "p.jsonl", "--pronouns", "t.jsonl"]
+    assert main(call) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith("2 texts, 1 raters, 1 errors, 1 pronoun errors\n1 pairs (1 ")
+    tokens = [json.loads(line) for line in Path("t.jsonl").read_text().splitlines()]
+    assert [(token["pronoun"], token["label"]) for token in tokens] == [("she", "wrong"), ("he", "right")]
+    what = {"tsv": "1 rows without a segment", "json": "1 errors without a severity or a span"}[kind]
+    assert told.err == f"pronmetric: {file.name}: {what}, left out\n"
+    assert main([*call, "--strict"]) == 1
+    assert f"{file.name}: --strict: {what}; expected annotations that can all be used" in capsys.readouterr().err
+
+
 def write_marks(path: Path) -> None:
     """Six texts of two systems in three documents, each judged by two raters."""
     lines = [LINES[0].replace("seg-id", "seg_id").replace(" ", "\t")]

@@ -339,7 +339,7 @@ def test_a_whole_language_can_be_held_out_and_a_human_translation_is_never_train
     [
         ("nothing", None, "no such file or folder: data.people names"),
         ("marks.tsv", HEADER, "the language pair is unknown: expected it in the name, such as LANG-en"),
-        ("marks_zh-en.tsv", "a\tb", r"marks_zh-en\.tsv:1: 2 fields, expected 9"),
+        ("marks_zh-en.tsv", "a\tb", r"marks_zh-en\.tsv:1: the column 'system' is missing"),
         ("x_zh-en.tsv", f"s\td\t1\tr\t{SOURCE}\tHe left.\t0 4\t2\tminor", "as many starts as ends and severities"),
         ("x_zh-en.tsv", f"s\td\t1\tr\t{SOURCE}\tHe left.\t0\t2\tawful", "unknown severity 'awful'"),
         ("x_zh-en.json", "{}", "expected a JSON list of segments"),
