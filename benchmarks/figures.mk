@@ -16,8 +16,8 @@ DATA ?= $(error DATA=FOLDER is missing: what `pronmetric prepare` wrote)
 WEIGHTS := $(wildcard $(MODEL)/*.safetensors $(MODEL)/source/*.safetensors)
 SCRIPT = $(PYTHON) -m benchmarks.checkpoint
 GIVEN = --model $(MODEL) --precision bf16 --out $@
-ONES := antecedents bias calibration context_gain deciding fidelity gap gender pair_accuracy source_reader talk
-JSON := $(ONES:%=$(FIGURES)/%.json) $(FIGURES)/calibration_without.json
+CARD := $(patsubst %,$(FIGURES)/%.json,antecedents bias calibration calibration_without context_gain fidelity gap pair_accuracy)
+JSON := $(CARD) $(patsubst %,$(FIGURES)/%.json,deciding gender source_reader talk)
 
 .PHONY: figures pages card study people_test
 .DELETE_ON_ERROR:
@@ -69,6 +69,5 @@ pages: figures $(FIGURES)/people.json
 	$(SCRIPT).short_sources --model $(MODEL) $(PAGES)
 
 card: figures
-	$(SCRIPT).card --model $(MODEL) --data $(DATA) --machine "$(MACHINE)" --reports $(filter-out \
-		$(FIGURES)/source_reader.json $(FIGURES)/talk.json $(FIGURES)/deciding.json $(FIGURES)/gender.json,$(JSON)) \
+	$(SCRIPT).card --model $(MODEL) --data $(DATA) --machine "$(MACHINE)" --reports $(CARD) \
 		$(wildcard $(FIGURES)/study.json $(FIGURES)/people_test.json)

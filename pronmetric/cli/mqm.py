@@ -185,10 +185,15 @@ def _read(task: MqmFlags, language: Language, left_out: Counter[str]) -> list[Ju
     if path.suffix != ".json" and not other.has_offsets(path):
         return mqm.read(task.file, strict=task.strict, tally=left_out, language=language)
     judgements = [replace(one, language=language) for one in other.read(path, left_out)]
+    _check_used(task, left_out)
+    return judgements
+
+
+def _check_used(task: MqmFlags, left_out: Counter[str]) -> None:
+    """Refuse, with --strict, a file of which something was left out."""
     if task.strict and left_out:
         told = ", ".join(f"{number} {kind}" for kind, number in left_out.items())
-        raise InputError(f"--strict: {told}; expected annotations that can all be used", file=path)
-    return judgements
+        raise InputError(f"--strict: {told}; expected annotations that can all be used", file=task.file)
 
 
 def _evaluate(task: MqmFlags, run: ScoringRun) -> tuple[str, dict[str, object]]:
@@ -198,7 +203,7 @@ def _evaluate(task: MqmFlags, run: ScoringRun) -> tuple[str, dict[str, object]]:
     from data_prep.people.texts import judged_texts
 
     people_runs.require_probabilities(run.checkpoint.config)
-    path, left_out = Path(task.file), Counter[str]()
+    path, left_out, moved = Path(task.file), Counter[str](), Counter[str]()
     judged = judged_texts(
         carried.read(path, left_out),
         testset=path.stem,
@@ -206,10 +211,14 @@ def _evaluate(task: MqmFlags, run: ScoringRun) -> tuple[str, dict[str, object]]:
         context_size=run.checkpoint.context_size,
         longest=task.longest,
         language=run.language,
-        tally=left_out,
+        tally=moved,
     )
+    texts = [text for text in judged if text.pronouns]
+    _check_used(task, moved)
+    for kind, number in moved.items():
+        run.note(f"{task.file}: {number} {kind}, left out of the evaluation")
     measurement = Measurement(
-        judged=[text for text in judged if text.pronouns],
+        judged=texts,
         title=task.file,
         training=(),
         model=task.model,
@@ -220,7 +229,7 @@ def _evaluate(task: MqmFlags, run: ScoringRun) -> tuple[str, dict[str, object]]:
     )
     tables, figures = people_runs.measure(measurement, run.choose_context(None, COMMON), run)
     left_out.pop(mqm.ESCAPED, None)  # told by `run`
-    return tables, {**figures, "rows_left_out": dict(+left_out)}
+    return tables, {**figures, "rows_left_out": dict(+left_out + moved)}
 
 
 def _write_pairs(

@@ -124,6 +124,27 @@ def test_other_formats_of_mqm(kind: str, capsys: pytest.CaptureFixture[str]) -> 
     assert f"{file.name}: --strict: {what}; expected annotations that can all be used" in capsys.readouterr().err
 
 
+def test_rows_of_another_segment_are_told(
+    tiny_checkpoint: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    mark = {"startIndex": 0, "endIndex": 2, "error_category": "Accuracy", "severity": "Major"}
+    own, other = {"source": "Er kam.", "target": "She came."}, {"source": "Sie ging.", "target": "She left."}
+    rows = [("1", "r", own), ("1", "s", own), ("2", "r", other), ("2", "s", own)]
+    segments = [
+        {**texts, "DOC_ID": "d", "SEG_ID": seg, "Annotator_ID": who, "MT_Engine": "Oak", "target_errors": [mark]}
+        for seg, who, texts in rows
+    ]
+    Path("x_de-en.json").write_text(json.dumps(segments))
+    call = ["mqm", "x_de-en.json", "--evaluate", "--model", str(tiny_checkpoint()), "--to_json", "m.json"]
+    assert main(call) == 0
+    what = "1 rows with the source of another segment"
+    assert f"x_de-en.json: {what}, left out of the evaluation" in capsys.readouterr().err
+    found = json.loads(Path("m.json").read_text())["evaluation"]
+    assert found["rows_left_out"] == {"rows with the source of another segment": 1}
+    assert main([*call, "--strict"]) == 1
+    assert f"--strict: {what}; expected" in capsys.readouterr().err
+
+
 def write_marks(path: Path) -> None:
     """Six texts of two systems in three documents, each judged by two raters."""
     lines = [LINES[0].replace("seg-id", "seg_id").replace(" ", "\t")]
