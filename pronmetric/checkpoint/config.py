@@ -29,6 +29,7 @@ LANGUAGES = "languages"  # the records of several target languages instead, of w
 UNTRAINED = "untrained"  # the chosen language is none of its training
 CALIBRATION = "calibration"  # of the chosen one
 MISSING = "missing"  # the calibration of its gap head
+SURPLUS = "surplus"  # the shares of its wrong pronouns that are surplus
 JUDGED = "judged"  # the weights of the preference of a scorer that reads sources itself
 _MOST_BYTES = 2**24  # file size
 _MOST_VALUES = 2**20  # values in the file, with expanded aliases
@@ -280,6 +281,7 @@ def _only(config: Mapping[str, Any], target: Target, *, record: object) -> dict[
         LANGUAGE: target.record,
         CALIBRATION: None if target.calibration is None else target.calibration.model_dump(),
         MISSING: None if target.missing is None else target.missing.model_dump(),
+        SURPLUS: target.surplus,
         TIE: target.tie,
         TIES: target.ties,
         "pronouns": [form for form in config["pronouns"] if form in forms],

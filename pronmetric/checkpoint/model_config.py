@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from pronmetric.errors import InputError
 from pronmetric.nn.encoders.kinds import Kind
@@ -131,6 +131,19 @@ class Calibration(Record):
     bias: Number
 
 
+def _with_other_forms(shares: dict[str, float]) -> dict[str, float]:
+    if "" not in shares:
+        raise InputError('surplus: expected a key "", the share of all other forms')
+    return shares
+
+
+Surplus = Annotated[dict[str, Fraction], AfterValidator(_with_other_forms)]
+"""By form, the share of its wrong pronouns that people delete instead of replacing; "" is of all other forms.
+
+It divides the wrong pronouns and changes neither a score nor the number of errors, so that it is in no hash of scores.
+"""
+
+
 class PeoplePreference(Record):
     """The preference of a text with its source, fitted on pairs of texts that people judged.
 
@@ -164,9 +177,8 @@ class SourceReader(SourceRows):
     and without one; others: the same for sources in languages that it was not trained on, None: as in those.
     preference: share of the change of a pronoun's logit that a pair head's preference takes. missing: of the logits of
     its gap head; None without one. decision: what decides between texts with sources; None: what decides without.
-    judged: how the preference joins what else is known of a text; None: it stays as it is. surplus: by form, the share
-    of its wrong pronouns that people delete instead of replacing; "" is of all other forms; None: not known. It divides
-    the wrong pronouns and changes neither a score nor the number of errors, so that it is in no hash of scores.
+    judged: how the preference joins what else is known of a text; None: it stays as it is. surplus: which wrong
+    pronouns are surplus; None: not known.
     """
 
     model: str
@@ -177,13 +189,7 @@ class SourceReader(SourceRows):
     missing: Calibration | None = None
     decision: Decision | None = None
     judged: PeoplePreference | None = None
-    surplus: dict[str, Fraction] | None = None
-
-    @model_validator(mode="after")
-    def _of_all_forms(self) -> Self:
-        if self.surplus is not None and "" not in self.surplus:
-            raise InputError('surplus: expected a key "", the share of all other forms')
-        return self
+    surplus: Surplus | None = None
 
 
 class Target(Record):
@@ -191,13 +197,15 @@ class Target(Record):
 
     code: of the language. uses: the uses of its forms, as `TableLanguage.to_record` has them; None for English.
     calibration: of the logits of its texts; None: they are as they are. missing: of those of the gap head; None:
-    missing pronouns are not found in this language. tie, ties: as of a model.
+    missing pronouns are not found in this language. surplus: which of its wrong pronouns are surplus; None: not known.
+    tie, ties: as of a model.
     """
 
     code: str
     uses: list[str] | None = None
     calibration: Calibration | None = None
     missing: Calibration | None = None
+    surplus: Surplus | None = None
     tie: Weight | None = None
     ties: dict[Decision, Weight] | None = None
 
@@ -216,8 +224,8 @@ class Model(Settings):
     table of a target language that is not English. languages: several target languages instead, of which one is chosen
     for each use (`checkpoint.config.of_language`); `pronouns` has the forms of all. untrained: the chosen one is none
     of them. calibration: of the chosen one.
-    missing: of the gap head of a scorer that reads sources itself; None: it finds no missing pronouns. judged: its
-    preference; None: it has none.
+    missing: of the gap head of a scorer that reads sources itself; None: it finds no missing pronouns. surplus: which
+    of its wrong pronouns are surplus; None: not known. judged: its preference; None: it has none.
     tie, ties: thresholds of the score, and of what else may decide. decision: what decides. source: of a reader of
     sources. reads_source: of a scorer that reads sources itself. training: the content of the card. Other keys are
     kept.
@@ -241,6 +249,7 @@ class Model(Settings):
     untrained: bool = False
     calibration: Calibration | None = None
     missing: Calibration | None = None
+    surplus: Surplus | None = None
     judged: PeoplePreference | None = None
     pair_head: PairHead | None = None
     gap_head: GapHead | None = None
@@ -259,6 +268,8 @@ class Model(Settings):
             raise InputError(f"segment={self.segment}: expected {SEGMENT[kind]} with head {kind}")
         if self.missing is not None and (self.gap_head is None or self.reads_source is None):
             raise InputError("missing: expected no such key without a gap head in a scorer that reads sources itself")
+        if self.surplus is not None and self.reads_source is None:
+            raise InputError("surplus: expected no such key without a scorer that reads sources itself")
         if self.judged is not None and (self.reads_source is None or self.pair_head is not None):
             raise InputError("judged: expected a scorer that reads sources itself and has no pair head")
         for key in ("languages", "calibration", "reads_source"):
@@ -277,8 +288,8 @@ class Model(Settings):
         """The forms of all its languages."""
         if self.languages is None:
             named = {"language": self.language}
-        elif (self.language, self.calibration, self.missing) != (None, None, None):
-            raise InputError("languages: expected no key language, calibration or missing beside it")
+        elif any(each is not None for each in (self.language, self.calibration, self.missing, self.surplus)):
+            raise InputError("languages: expected no key language, calibration, missing or surplus beside it")
         else:
             named = {f"languages[{number}]": each.record for number, each in enumerate(self.languages)}
             if tableless := [
@@ -316,7 +327,8 @@ class Model(Settings):
             for key, rows in (("source", self.source), ("reads_source", self.reads_source))
             if rows is not None
         }
-        several = {} if self.languages is None else {"languages": plain["languages"]}
+        targets = ({k: v for k, v in each.items() if k != "surplus"} for each in plain.get("languages", ()))
+        several = {} if self.languages is None else {"languages": list(targets)}
         return {
             **shown,
             **pair,

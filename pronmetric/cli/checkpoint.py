@@ -97,7 +97,8 @@ Hugging Face encoder can be exported. This needs the extra onnx.
 --bits: matrices become integers of 6, 7 or 8 bits with a scale for each row, the rest half precision, in files below
 50 MB. An integer takes a byte; with fewer bits the files compress better. A matrix that was rounded to fewer bits
 before keeps these. Loading gives fp32 weights again, so everything else works as before, and scores differ slightly.
-With --data the copy is calibrated anew, and its tie thresholds and what decides are chosen anew; else they are kept.
+With --data the copy is calibrated anew, and its tie thresholds and what decides are chosen anew; else they are kept. A
+scorer of several languages, which reads sources itself, takes prepared data of each language.
 
 --reader: after further training of a checkpoint, its reader of sources, which belongs to the weights of before, is
 joined to the new ones: how much each of them counts is fitted on --data."""
@@ -118,7 +119,12 @@ class ExportFlags(Flags):
         exclusive=_KIND, type=int, choices=BITS, help="write a checkpoint with matrices of so many bits"
     )
     lang: str | None = flag(metavar="CODE", help="with --onnx: the language, for a model of several languages")
-    data: Path | None = flag(type=Path, metavar="DIR", help="with --bits: prepared data that calibrate the checkpoint")
+    data: Sequence[Path] | None = flag(
+        nargs="+",
+        type=Path,
+        metavar="DIR",
+        help="with --bits: prepared data that calibrate the checkpoint; of one of several languages that of each",
+    )
     reader: str | None = flag(
         metavar="MODEL", help="with --bits and --data: take the reader of sources of this checkpoint"
     )
@@ -173,10 +179,10 @@ def _onnx(task: ExportFlags) -> None:
 def _rounded(task: ExportFlags, bits: int) -> None:
     place = locate.locate(task.model, allow_network=task.allow_network)
     reader = None if task.reader is None else locate.locate(task.reader, allow_network=task.allow_network).folder
-    targets.check([], read=[place.folder, task.data, reader], folders=[task.output])
+    targets.check([], read=[place.folder, *(task.data or ()), reader], folders=[task.output])
     locate.refuse_taken(Path(task.output))
-    if task.data is not None:
-        arrow.read_manifest(task.data)
+    for data in task.data or ():
+        arrow.read_manifest(data)
 
     from pronmetric.training.after.rounding import round_checkpoint
 
@@ -230,7 +236,8 @@ SURPLUS = """Tell surplus pronouns from wrong ones by what people deleted.
 Of a pronoun that is not right, a share is surplus: people would delete it, where they put another form in place of the
 rest. The share of each form is counted on the pronouns that people corrected in --data (people_train), and stored in
 the reader of sources of a copy of the checkpoint. Weights, scores and the number of errors stay as they are. Training
-and averaging of readers do the same."""
+and averaging of readers do the same, and so do those of scorers that read sources themselves, and export --data of
+these."""
 SURPLUS_EPILOG = """example:
   pronmetric checkpoint surplus base --data runs/people -o runs/base"""
 

@@ -31,6 +31,7 @@ from pronmetric.scoring.preference import prefer_by_source
 from pronmetric.scoring.replicas import BATCH_PIECES, Replicas, inference_mode
 from pronmetric.scoring.score import LISTED, Counts, PronounScore, SegmentScore, Unmatched
 from pronmetric.scoring.source_reader import Reading, SourceReader
+from pronmetric.scoring.surplus import tell_surplus
 from pronmetric.text.context import Source, Text, join
 from pronmetric.text.lines import check_segment
 from pronmetric.text.no_translation import kind_of
@@ -81,7 +82,7 @@ class Inference:
         self.reads_source = not no_source and checkpoint_config.reads_source(loaded.config)
         described = Model.read(loaded.config)
         self._gaps = gap_reader(described, described.missing, own=self.language.forms) if self.reads_source else None
-        self._judged = described.judged
+        self._judged, self._surplus = described.judged, described.surplus
 
     @cached_property
     def _reader(self) -> SourceReader:
@@ -155,6 +156,7 @@ class Inference:
                 segment = self._segment(pronouns, known.get(key), size)
                 if (its := known.get(key)) is not None and its.missing is not None:
                     segment = its.missing.add_to(segment, split, least=least)
+                    segment = segment if self._surplus is None else tell_surplus(segment, self._surplus)
                 if self._judged is not None:
                     segment = prefer_by_source(segment, self._judged)
                 if to_read is not None:

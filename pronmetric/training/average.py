@@ -16,7 +16,7 @@ import torch
 from pronmetric.checkpoint import files, locate, weights
 from pronmetric.checkpoint.config import PAIR_HEAD, has_pair_head, languages_of
 from pronmetric.checkpoint.files import Checkpoint
-from pronmetric.checkpoint.model_config import KEYS, Model, architecture
+from pronmetric.checkpoint.model_config import KEYS, architecture
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import ERRORS
 from pronmetric.training.after import decision
@@ -179,50 +179,24 @@ def average_scorers(
     locate.refuse_taken(out)
     shares, prepared = _checked(shares, folders), Folder.of_languages(data)
     parts = [files.load(folder) for folder in folders]
-    first, usual = parts[0], recipe.default("experiment/source")
+    first, bits = parts[0], recipe.default("experiment/source")["source.bits"]
     languages = languages_of(first.config)
-    described = Model.read(first.config).model_copy(update={"judged": None, "missing": None})
     for folder, part in zip(folders, parts, strict=True):
         _refuse_other_kind(first, part, folder)
         if languages_of(part.config) != languages or part.config.get("reads_source") != first.config["reads_source"]:
             raise InputError("its languages or its rows of sources differ from those of the first", file=folder)
         _refuse_other_vocabulary(first, part, folder)
-    by_language = {each.prepared.language: each for each in prepared}
-    if by_language.keys() != set(languages):
-        wanted, got = (", ".join(sorted(each.code for each in some)) for some in (languages, by_language))
-        raise InputError(f"expected prepared data of {wanted}, the languages of the checkpoints, got {got}")
-    head_seed, scorer, bits = _head_seed(folders, parts), first.model, usual["source.bits"]
-    scorer.load_state_dict(mean_weights([part.model.state_dict() for part in parts], shares))
-    weights.round_in_place(scorer.state_dict(), bits=bits)
-    scorer.to(default_device())
-    most, forms = usual["data.development"], described.pronouns
-    targets = [
-        (
-            by_language[each],
-            first.collator_of(each),
-            development(by_language[each].path, forms=forms, language=each, most=most),
-        )
-        for each in languages
-    ]
+    source_scorer.refuse_other_languages(prepared, languages)
+    head_seed = _head_seed(folders, parts)
+    first.model.load_state_dict(mean_weights([part.model.state_dict() for part in parts], shares))
+    weights.round_in_place(first.model.state_dict(), bits=bits)
     record = {
         "version": __version__,
         "head_seed": head_seed,
         "average": [_record(part, share) for part, share in zip(parts, shares, strict=True)],
         "translations": first.config["training"]["translations"],
-        "figures": {},
     }
-    locate.refuse_taken(out)  # may have been created by another process
-    return source_scorer.finish(
-        out,
-        scorer,
-        first.pieces,
-        described,
-        targets,
-        record=record,
-        store=source_scorer.Store(half=half, bits=bits),
-        dtype=torch.bfloat16,
-        progress=True,
-    )
+    return source_scorer.renew(out, first, prepared, record=record, store=source_scorer.Store(half=half, bits=bits))
 
 
 def _checked(shares: Sequence[float] | None, folders: Sequence[Path]) -> list[float]:

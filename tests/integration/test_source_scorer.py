@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,23 @@ def test_its_config_and_its_card_say_what_was_trained_and_how_well(several: Path
     manifests = [arrow.read_manifest(folder) for folder in prepared.values()]
     shipped = scorer_card.card(config, name="multilingual", weights="0" * 8, manifests=manifests)
     assert "--model FOLDER --lang de" in card and "--model multilingual --lang de" in shipped
+    assert "A dropped pronoun is not scored" in card
+
+
+def test_its_card_says_what_missing_pronouns_were_fitted_on(several: Path, prepared: dict[str, Path]) -> None:
+    config = checkpoint_config.read(several / "checkpoint" / locate.CONFIG)
+    manifests = [arrow.read_manifest(folder) for folder in prepared.values()]
+
+    def limits(fits: dict[str, Any]) -> str:
+        training = {**config["training"], "missing": fits}
+        made = scorer_card.card({**config, "training": training}, name="x", weights="0" * 8, manifests=manifests)
+        return made.partition("## Limits")[2]
+
+    inserted, deleted = {"on": "inserted", "missing": 14}, {"on": "deleted", "missing": 234, "rate": 0.015}
+    both = limits({"de": inserted, "cs": deleted})
+    assert "on what post-editors inserted in `de`." in both and "are not found" not in both
+    assert "missing for 100 in the text, in `cs` (1.5);" in both
+    assert "Missing pronouns are not found in `cs`." in limits({"de": inserted})
 
 
 def test_the_calibration_is_that_of_the_chosen_language(several: Path) -> None:
@@ -177,7 +195,7 @@ def test_scorers_of_two_seeds_are_averaged(
     assert PronounMetric.from_pretrained(mean, lang="cs", gpus=0).predict([{"text": "Ona mu psala."}]).scores
     capsys.readouterr()
     assert main(["checkpoint", "average", *both, "--data", data[0], "-o", str(tmp_path / "other")]) == 1
-    assert "expected prepared data of cs, de, the languages of the checkpoints, got de" in capsys.readouterr().err
+    assert "expected prepared data of cs, de, the languages of the scorer, got de" in capsys.readouterr().err
 
 
 def test_the_same_command_goes_on_and_another_is_refused(
@@ -207,14 +225,30 @@ def test_one_folder_gives_a_checkpoint_of_one_language(
     said = capsys.readouterr().err
     assert "|language:de|" in said and "|source:read|" in said
     assert "its config.yaml records no training" not in said
-    assert (
-        main(
-            ["checkpoint", "export", str(made), "--bits", "8", "--data", str(prepared["de"]), "-o", str(tmp_path / "x")]
-        )
-        == 1
-    )
-    assert "--data calibrates checkpoints that read no sources" in capsys.readouterr().err
-    assert main(["checkpoint", "export", str(made), "--bits", "8", "-o", str(tmp_path / "x")]) == 0
+
+
+def test_rounded_weights_are_calibrated_anew_in_each_language(
+    several: Path, prepared: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made, data = several / "checkpoint", list(map(str, prepared.values()))
+    argv = ["checkpoint", "export", str(made), "--bits", "7", "-o"]
+    assert main([*argv, str(tmp_path / "kept")]) == 0
+    assert main([*argv, str(tmp_path / "anew"), "--data", *data[::-1]]) == 0
+    before, kept, anew = (files.load(folder) for folder in (made, tmp_path / "kept", tmp_path / "anew"))
+    assert kept.hash == anew.hash != before.hash
+    assert [each["code"] for each in anew.config["languages"]] == list(FRAMES)
+    record = {"bits": 7, "weights": before.hash, "calibrated": True}
+    assert anew.config["training"]["rounded"] == record
+    assert anew.config["training"]["translations"] == before.config["training"]["translations"]
+    figures = anew.config["training"]["figures"]
+    assert {f"development/{side}_{code}" for side in ("source", "no_source") for code in FRAMES} <= figures.keys()
+    card = (tmp_path / "anew" / locate.CARD).read_text(encoding="utf-8")
+    assert "export OUT/checkpoint --bits 7 --data PREPARED-de PREPARED-cs -o ROUNDED" in card
+    capsys.readouterr()
+    assert main([*argv, str(tmp_path / "other"), "--data", data[0]]) == 1
+    assert "expected prepared data of cs, de, the languages of the scorer, got de" in capsys.readouterr().err
+    assert main(["checkpoint", "export", "small", *argv[3:], str(tmp_path / "other"), "--data", *data]) == 1
+    assert "--data: this checkpoint takes one prepared folder, got 2" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -243,7 +277,7 @@ def test_what_does_not_fit_is_refused(
 
 @pytest.fixture(scope="module")
 def judging(prepared: dict[str, Path], encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A scorer that learnt what post-editors changed in German.
+    """A scorer that learnt what post-editors replaced, inserted and deleted in German.
 
     So short a training may leave the gap head without an order: its calibration in German is a given one.
     """
@@ -257,7 +291,8 @@ def judging(prepared: dict[str, Path], encoder: Path, tmp_path_factory: pytest.T
             wrong = PRONOUNS["de"][(number + 1) % 2][1] if number % 3 == 0 else sie
             own = " ".join(str(number * factor) for factor in range(101, 105))
             columns["src"].append(f"{she} gave {own} old letters to {him} .")
-            columns["mt"].append(f"{wrong} gab {'' if number % 3 == 1 else ihm + ' '}{own} alte Briefe .")
+            beside = ("", "", "ihnen ")[number % 3]
+            columns["mt"].append(f"{wrong} gab {'' if number % 3 == 1 else ihm + ' '}{beside}{own} alte Briefe .")
             columns["pe"].append(f"{sie} gab {ihm} {own} alte Briefe .")
         for suffix, lines in columns.items():
             (place / f"{part}.{suffix}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -301,6 +336,34 @@ def test_what_people_changed_calibrates_finds_missing_pronouns_and_decides(
     czech = PronounMetric.from_pretrained(made, lang="cs", gpus=0)
     assert not czech.finds_missing
     assert next(czech.stream([Text("", lines_of("cs")[0][1], Source("She gave it.", ()))])).missing is None
+
+
+def test_what_people_deleted_tells_surplus_pronouns(judging: Path, tmp_path: Path) -> None:
+    config = checkpoint_config.read(judging / locate.CONFIG)
+    shares, figures = config["languages"][0]["surplus"], config["training"]["figures"]
+    assert shares["ihnen"] > shares[""] > shares["er"] and "surplus" not in config["languages"][1]
+    assert figures["surplus/corrected_de"] > figures["surplus/deleted_de"] > 0
+    card = (judging / locate.CARD).read_text(encoding="utf-8")
+    assert "## Surplus pronouns" in card and f"| de | {100 * shares['']:.0f} |" in card
+    text, metric = (
+        Text("", "Er gab ihnen Briefe.", Source("He gave letters.")),
+        PronounMetric.from_pretrained(judging, lang="de", gpus=0),
+    )
+    (found,) = metric.stream([text])
+    er, ihnen = found.pronouns
+    assert er.surplus == pytest.approx((1 - er.score) * shares["er"])
+    assert ihnen.surplus == pytest.approx((1 - ihnen.score) * shares["ihnen"])
+    assert found.surplus == pytest.approx(er.surplus + ihnen.surplus)
+    assert found.errors == pytest.approx(found.wrong + found.missing + found.surplus)
+    assert next(metric.stream([text._replace(source=None)])).surplus is None
+    config["languages"][0].pop("surplus")
+    shutil.copytree(judging, tmp_path / "untold")
+    files.write_config(tmp_path / "untold", config)
+    untold = PronounMetric.from_pretrained(tmp_path / "untold", lang="de", gpus=0)
+    (plain,) = untold.stream([text])
+    assert (plain.score, plain.errors, plain.surplus) == (found.score, found.errors, None)
+    same = [files.load(folder, lang="de").settings for folder in (judging, tmp_path / "untold")]
+    assert same[0] == same[1] and files.load(judging).settings == files.load(tmp_path / "untold").settings
 
 
 def test_missing_pronouns_do_not_depend_on_the_batch(judging: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from pronmetric.checkpoint import files, locate, weights
-from pronmetric.checkpoint.config import reads_source
+from pronmetric.checkpoint.config import languages_of, reads_source
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data import arrow
 from pronmetric.errors import InputError, PronmetricError
@@ -24,11 +25,14 @@ from pronmetric.training.examples.prepared import Folder
 from pronmetric.training.fit import default_device
 from pronmetric.training.source import mixing as source_mixing
 from pronmetric.training.source import reader as source_reader
+from pronmetric.training.source import scorer as source_scorer
 from pronmetric.training.source.data import development, has_translations
 from pronmetric.version import __version__
 
 
-def round_checkpoint(folder: Path, out: Path, *, bits: int, data: Path | None, reader: Path | None = None) -> str:
+def round_checkpoint(
+    folder: Path, out: Path, *, bits: int, data: Sequence[Path] | None, reader: Path | None = None
+) -> str:
     """Write a checkpoint with its matrices in `bits` bits and the rest in half precision; its hash.
 
     Args:
@@ -36,29 +40,28 @@ def round_checkpoint(folder: Path, out: Path, *, bits: int, data: Path | None, r
         out: the folder to write.
         bits: one of `shards.BITS`.
         data: the prepared folder whose development split calibrates the rounded weights and chooses its tie thresholds
-            and what decides. None: those of before are kept.
+            and what decides; of a scorer of several languages that of each. None: those of before are kept.
         reader: a checkpoint with a reader of sources for other weights. The copy has that reader, joined anew to these
             weights on `data`, which must have texts with sources. None: the reader of `folder`, if it has one.
 
     Raises:
-        InputError: `out` is in use, the data are of another language or have no texts with sources for the reader, the
-            checkpoint reads sources itself, or `reader` has no reader or one of other pronoun forms.
+        InputError: `out` is in use, the data are of another language or have no texts with sources for the reader, or
+            `reader` has no reader or one of other pronoun forms.
         PronmetricError: a weight is too large.
     """
     locate.refuse_taken(out)
     loaded = files.load(folder)
     if data is not None and reads_source(loaded.config):
-        raise InputError(
-            "`data=` calibrates checkpoints that read no sources; leave it out, which keeps the calibration",
-            file=folder,
-        )
+        return _round_scorer(folder, loaded, out, bits=bits, data=data)
+    if data is not None and len(data) > 1:
+        raise InputError(f"`data=`: this checkpoint takes one prepared folder, got {len(data)}", file=folder)
+    return _round(folder, loaded, out, bits=bits, data=None if data is None else data[0], reader=reader)
+
+
+def _round(folder: Path, loaded: Checkpoint, out: Path, *, bits: int, data: Path | None, reader: Path | None) -> str:
     reader_checkpoint = _reader(folder, loaded) if reader is None else _other_reader(reader, loaded, data)
-    try:
-        weights.round_in_place(loaded.model.state_dict(), bits=bits)
-    except ValueError as error:
-        raise PronmetricError(f"no checkpoint is written: {error}") from error
-    record = {"bits": bits, "weights": loaded.hash, "calibrated": data is not None}
-    training = {**loaded.config.get("training", {}), "version": __version__, ROUNDED: record}
+    _round_weights(loaded, bits=bits)
+    training = _training(loaded, bits=bits, calibrated=data is not None)
     config: dict[str, Any] = {**loaded.config, "training": training}
     if data is not None:
         config = _calibrated(loaded, config, data)
@@ -71,6 +74,33 @@ def round_checkpoint(folder: Path, out: Path, *, bits: int, data: Path | None, r
     elif (folder / locate.CARD).is_file():
         _keep_card(folder / locate.CARD, out / locate.CARD, bits=bits, before=loaded.hash, after=digest)
     return digest
+
+
+def _round_scorer(folder: Path, loaded: Checkpoint, out: Path, *, bits: int, data: Sequence[Path]) -> str:
+    """Round a scorer that reads sources itself, and calibrate it anew in each of its languages."""
+    folders = Folder.of_languages(data)
+    source_scorer.refuse_other_languages(folders, languages_of(loaded.config))
+    record = _training(loaded, bits=bits, calibrated=True)
+    if "translations" not in record:
+        raise InputError("its config.yaml records no training (the key `translations`): leave out `data=`", file=folder)
+    for key in ("decision", "decision_pairs"):  # chosen anew, where there are enough pairs
+        record.pop(key, None)
+    _round_weights(loaded, bits=bits)
+    store = source_scorer.Store(half=True, bits=bits)
+    return source_scorer.renew(out, loaded, folders, record=record, store=store).hash
+
+
+def _round_weights(loaded: Checkpoint, *, bits: int) -> None:
+    try:
+        weights.round_in_place(loaded.model.state_dict(), bits=bits)
+    except ValueError as error:
+        raise PronmetricError(f"no checkpoint is written: {error}") from error
+
+
+def _training(loaded: Checkpoint, *, bits: int, calibrated: bool) -> dict[str, Any]:
+    """The record of the training of a checkpoint, with how its weights are rounded."""
+    record = {"bits": bits, "weights": loaded.hash, "calibrated": calibrated}
+    return {**loaded.config.get("training", {}), "version": __version__, ROUNDED: record}
 
 
 def _reader(folder: Path, loaded: Checkpoint) -> Checkpoint | None:

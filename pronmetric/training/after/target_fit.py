@@ -1,9 +1,8 @@
 """The numbers of a scorer that reads sources itself, fitted in each target language on what people marked.
 
 Where people marked enough pronouns of development texts, the logits are calibrated on the share of raters who did not
-mark a pronoun, and those of the gap head on the gaps into which a post-editor put one. What decides between two texts
-is chosen on pairs that people judged, of all languages together; a tie threshold is that of a language, by pairs of a
-reference and the same with pronouns replaced.
+mark a pronoun. What decides between two texts is chosen on pairs that people judged, of all languages together; a tie
+threshold is that of a language, by pairs of a reference and the same with pronouns replaced.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import numpy as np
 import torch
 
 from pronmetric.checkpoint.config import TIE, TIES
-from pronmetric.checkpoint.model_config import Calibration
 from pronmetric.data.collate import Collator
 from pronmetric.eval.calibration import fit_shares
 from pronmetric.eval.decision import DECISIONS, SCORE
@@ -35,14 +33,13 @@ from pronmetric.training.source.data import Development
 
 
 class TargetFit(NamedTuple):
-    """The calibrations of a language on what people marked; None with too few marks or insertions.
+    """The calibration of a language on what people marked; None with too few marks.
 
-    figures: areas under the ROC curve and average precisions of the pronouns that people marked, and areas of the gaps
-    into which they put a pronoun, named "people/WHAT_CODE"; development texts.
+    figures: the area under the ROC curve and the average precision of the pronouns that people marked, named
+    "people/WHAT_CODE"; development texts.
     """
 
     calibration: Fit | None
-    missing: Calibration | None
     figures: dict[str, float]
 
 
@@ -72,16 +69,7 @@ def fit(
         scale, bias = fit_shares([logits], right)
         if scale > 0:
             calibration = Fit(scale, bias, 1 - float(right.mean()), len(right), marked)
-    missing = None
-    if scorer.gap_head is not None:
-        edited = [(text, each) for text, each in zip(texts, examples, strict=True) if text.kind == "edits"]
-        outputs = people_fit.gaps_of(scorer, collator, [each for _, each in edited], dtype=dtype, label=label)
-        lacks, of_gaps, _ = people_fit.labelled_gaps([text for text, _ in edited], outputs, folder.prepared.language)
-        missing = people_fit.calibration(of_gaps, lacks)
-        area = roc_auc(lacks > 0, of_gaps, np.ones(len(lacks)))
-        if area is not None:
-            figures[f"people/missing_{code}"] = area
-    return TargetFit(calibration, missing, figures)
+    return TargetFit(calibration, figures)
 
 
 def choose(checkpoint: Path, folders: Sequence[Folder], *, show: bool) -> Choice | None:

@@ -12,6 +12,10 @@ from typing import Any
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
 from pronmetric.scoring.judged import MARKED, MENDED
+from pronmetric.scoring.surplus import OTHER_FORMS
+from pronmetric.training.after.gap_fit import DELETED as DELETED_GAPS
+from pronmetric.training.after.gap_fit import INSERTED
+from pronmetric.training.after.surplus_fit import AREA, CORRECTED, DELETED, EXPECTED, PRIOR
 from pronmetric.training.card import recipe
 from pronmetric.training.card.checkpoint import BY_TABLE, front_matter, table
 from pronmetric.training.source.data import RATE, WITH_SOURCE, WITHOUT
@@ -27,8 +31,8 @@ def card(config: Mapping[str, Any], *, name: str, weights: str, manifests: Seque
         manifests: of the prepared folders, in the order of the languages.
     """
     codes = [each.code for each in checkpoint_config.languages_of(config)]
-    people = [section] if (section := _people(config, codes)) else []
-    sections = _head(codes, name, weights), _use(codes, name), *people, _figures(config, codes), _limits(config, codes)
+    told = [section for section in (_people(config, codes), _surplus(config, codes)) if section]
+    sections = _head(codes, name, weights), _use(codes, name), *told, _figures(config, codes), _limits(config, codes)
     return "\n\n".join([*sections, _made(config, codes, manifests)]) + "\n"
 
 
@@ -68,7 +72,7 @@ def _people(config: Mapping[str, Any], codes: Sequence[str]) -> str:
     told = f"""## What people marked (development)
 
 With the source, in percent: the area under the ROC curve and the average precision of the pronouns that a rater marked
-or a post-editor changed, and the area of the gaps into which a post-editor put a pronoun; 50 is chance for cells. The
+or a post-editor changed, and the area of the gaps into which a post-editor put a pronoun; 50 is chance for areas. The
 probabilities of these languages are calibrated on these texts.
 
 {table(["language", "marked: area", "average precision", "missing: area"], rows)}"""
@@ -92,8 +96,40 @@ fitted on other documents.
 {table(["", *accuracy], lines)}"""
 
 
+def _surplus(config: Mapping[str, Any], codes: Sequence[str]) -> str:
+    """What tells surplus pronouns from wrong ones, and how well; "" where no language has it."""
+    figures, targets, rows = config["training"]["figures"], _targets(config, codes), []
+    for code in codes:
+        if (shares := targets[code].get(checkpoint_config.SURPLUS)) is None:
+            continue
+        named = sorted(filter(None, shares), key=lambda form: shares[form]) or [OTHER_FORMS]
+        corrected, deleted, expected, area = (
+            figures.get(f"{name}_{code}") for name in (CORRECTED, DELETED, EXPECTED, AREA)
+        )
+        ends = (f"{100 * shares[form]:.0f} ({form})" for form in (named[0], named[-1]))
+        judged = "-" if corrected is None else f"{deleted:.0f} of {corrected:.0f} ({expected:.1f})"
+        of_area = "-" if area is None else f"{100 * area:.1f}"
+        rows.append([code, f"{100 * shares[OTHER_FORMS]:.0f}", *ends, judged, of_area])
+    if not rows:
+        return ""
+    header = ["language", "all forms", "least", "most", "development: deleted (expected)", "area"]
+    return f"""## Surplus pronouns
+
+Of pronouns that are not right, a share counts as surplus: those that post-editors of the training texts deleted instead
+of replacing, in percent, by form alone, each drawn to the share of all as if {PRIOR} more corrections had that one. In
+development texts: the corrected pronouns that were deleted, how many are expected, and the area under the ROC curve.
+
+{table(header, rows)}"""
+
+
+def _targets(config: Mapping[str, Any], codes: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """What the config says of each language."""
+    return {each["code"]: each for each in config.get(checkpoint_config.LANGUAGES, [{**config, "code": codes[0]}])}
+
+
 def _figures(config: Mapping[str, Any], codes: Sequence[str]) -> str:
     training = config["training"]
+    deleted = [training["figures"].get(f"development/deleted_{code}") for code in codes]
     rows = []
     for code in codes:
         counts = training["development"][code]
@@ -102,12 +138,17 @@ def _figures(config: Mapping[str, Any], codes: Sequence[str]) -> str:
         cells = ["-" if area is None else f"{100 * area:.1f}" for area in areas]
         numbers = (training["translations"][code], counts["pronouns"], counts["third"])
         rows.append([code, *(f"{number:,}" for number in numbers), *cells])
+    if any(area is not None for area in deleted):
+        for row, area in zip(rows, deleted, strict=True):
+            row.append("-" if area is None else f"{100 * area:.1f}")
     header = ["language", "training texts", "pronouns", "third person"]
     header += [f"{side}, {part}" for side in ("source", "no source") for part in ("all", "third person")]
+    header += ["deleted"] if len(rows[0]) > len(header) else []
+    gaps = " Deleted: the area of the gaps where a pronoun was deleted, with the source." if "deleted" in header else ""
     return f"""## Figures
 
 Area under the ROC curve in percent, on the pronouns of development references with two sentences of context, about
-{100 * RATE:.0f} % of them replaced; 50 is chance. Training texts, pronouns and third person are numbers.
+{100 * RATE:.0f} % of them replaced; 50 is chance. Training texts, pronouns and third person are numbers.{gaps}
 
 {table(header, rows)}"""
 
@@ -115,11 +156,8 @@ Area under the ROC curve in percent, on the pronouns of development references w
 def _limits(config: Mapping[str, Any], codes: Sequence[str]) -> str:
     calibration = config["training"]["calibration"] or {}
     without = [code for code in codes if not (calibration.get(code) if len(codes) > 1 else calibration)]
-    of_codes = {each["code"]: each for each in config.get(checkpoint_config.LANGUAGES, [{"code": codes[0], **config}])}
-    found, tied = (
-        [code for code in codes if of_codes[code].get(key) is not None]
-        for key in (checkpoint_config.MISSING, checkpoint_config.TIE)
-    )
+    targets = _targets(config, codes)
+    tied = [code for code in codes if targets[code].get(checkpoint_config.TIE) is not None]
     seen = [code for code in codes if f"people/area_{code}" in config["training"]["figures"]]
     lines = [
         f"Trained on sources in {_listed(config['reads_source']['languages'])}; no figure here is of others.",
@@ -127,12 +165,33 @@ def _limits(config: Mapping[str, Any], codes: Sequence[str]) -> str:
         BY_TABLE,
         "The probabilities are calibrated on texts with their sources; without a source they are less certain.",
         *([f"Not calibrated, for lack of replaced pronouns or of order: {_listed(without)}."] if without else []),
-        f"Missing pronouns are found in {_listed(found)} alone."
-        if found
-        else "A dropped pronoun is not scored: only pronouns in the text have a probability.",
+        *_missing(config["training"].get(checkpoint_config.MISSING, {}), codes),
         *([] if tied == codes else ["There is no tie threshold, and `--tie auto` is refused."]),
     ]
     return "## Limits\n\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def _missing(fits: Mapping[str, Mapping[str, Any]], codes: Sequence[str]) -> list[str]:
+    """In which languages missing pronouns are found, and what their probabilities were fitted on."""
+    if not fits:
+        return ["A dropped pronoun is not scored: only pronouns in the text have a probability."]
+    inserted = [code for code in codes if fits.get(code, {}).get("on") == INSERTED]
+    deleted = [
+        f"`{code}` ({100 * fits[code]['rate']:.1f})" for code in codes if fits.get(code, {}).get("on") == DELETED_GAPS
+    ]
+    lines = []
+    if inserted:
+        lines.append(
+            f"The probabilities of missing pronouns are fitted on what post-editors inserted in {_listed(inserted)}."
+        )
+    if deleted:
+        lines.append(
+            "The probabilities of missing pronouns are fitted on references with deleted pronouns, as if so many were "
+            f"missing for 100 in the text, in {', '.join(deleted)}; what people insert may be found less surely."
+        )
+    if without := [code for code in codes if code not in fits]:
+        lines.append(f"Missing pronouns are not found in {_listed(without)}.")
+    return lines
 
 
 def _unseen(codes: Sequence[str], seen: Sequence[str]) -> list[str]:
@@ -155,6 +214,10 @@ def _made(config: Mapping[str, Any], codes: Sequence[str], manifests: Sequence[M
     if len(parts) > 1:
         made = (f"{out}/checkpoint" for out in runs)
         lines.append(shlex.join(["pronmetric", "checkpoint", "average", *made, "--data", *outs, "-o", "AVERAGE"]))
+    if recipe.ROUNDED in training:
+        rounded = "AVERAGE" if len(parts) > 1 else f"{runs[0]}/checkpoint"
+        words = [rounded, "--bits", str(training[recipe.ROUNDED]["bits"]), "--data", *outs, "-o", "ROUNDED"]
+        lines.append(shlex.join(["pronmetric", "checkpoint", "export", *words]))
     minutes = ", ".join(f"{part['seconds'] / 60:.0f}" for part in parts)
     return f"""## How it was made
 

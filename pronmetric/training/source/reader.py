@@ -198,7 +198,11 @@ def fit_surplus(checkpoint: Path, out: Path, *, data: Path) -> dict[str, float]:
     locate.refuse_taken(out)
     reader = locate.reader_of(checkpoint)
     if reader is None:
-        raise InputError("expected a checkpoint with a reader of sources (a folder `source`)", file=checkpoint)
+        raise InputError(
+            "expected a checkpoint with a reader of sources (a folder `source`); one that reads sources itself learns "
+            "this from `checkpoint export --bits N --data DIR`",
+            file=checkpoint,
+        )
     config = checkpoint_config.read(reader / locate.CONFIG)
     Folder.of(data).refuse_other(checkpoint_config.language_of(config), "the checkpoint")
     fitted = surplus_fit.fit(data, config["pronouns"])

@@ -14,24 +14,36 @@ import torch
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files, locate
-from pronmetric.checkpoint.config import LANGUAGES
+from pronmetric.checkpoint.config import LANGUAGES, MISSING
+from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.checkpoint.model_config import Calibration, Model, SourceRows, Target
 from pronmetric.data.collate import Collator
 from pronmetric.data.pieces import Pieces
 from pronmetric.errors import InputError
 from pronmetric.eval.calibration import fit_sum
+from pronmetric.eval.decision import SCORE
 from pronmetric.nn.head import LogitHead
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.targets import AtomicFile
-from pronmetric.training.after import target_fit
+from pronmetric.pronouns.languages import Language
+from pronmetric.training.after import gap_fit, surplus_fit, target_fit
 from pronmetric.training.after.calibrate import FEWEST, Fit, logits_of, natural_rate
+from pronmetric.training.after.gap_fit import GapFit
+from pronmetric.training.card import recipe
 from pronmetric.training.card.scorer import card
 from pronmetric.training.examples import people_text
 from pronmetric.training.examples.prepared import Folder, Prepared, check_language
-from pronmetric.training.fit import EXPORT, FitResult
+from pronmetric.training.fit import EXPORT, FitResult, default_device
 from pronmetric.training.module import Length
 from pronmetric.training.settings import Train
-from pronmetric.training.source.data import WITH_SOURCE, WITHOUT, Development, SourceData, without_source
+from pronmetric.training.source.data import (
+    WITH_SOURCE,
+    WITHOUT,
+    Development,
+    SourceData,
+    development,
+    without_source,
+)
 from pronmetric.training.source.mixing import areas
 from pronmetric.training.source.module import GOAL, ReaderModule, TrainingInputs, gap_head, make_collator, open_initial
 from pronmetric.training.source.several_languages import SeveralSources
@@ -111,6 +123,9 @@ class SourceScorerTraining:
         )
 
 
+_NOT_FITTED: Mapping[str, Any] = {"decision": SCORE, "judged": None, "missing": None, "surplus": None}
+
+
 class Store(NamedTuple):
     """How weights are stored, as for `files.save`."""
 
@@ -143,7 +158,8 @@ def finish(
         dtype: of the encoder's products.
         progress: show it on stderr.
     """
-    figures, fits, missing, counts = dict(record["figures"]), dict[str, Fit | None](), dict[str, Calibration](), {}
+    figures, fits, counts = dict(record["figures"]), dict[str, Fit | None](), {}
+    gaps, shares = dict[str, GapFit](), dict[str, dict[str, float]]()
     for folder, collator, references in targets:
         rate, label = natural_rate(folder.manifest), f"calibration {folder.code}" if progress else None
         fits[folder.code], judged = judge(
@@ -155,8 +171,13 @@ def finish(
         if people is not None:
             figures |= people.figures
             fits[folder.code] = people.calibration or fits[folder.code]
-            if people.missing is not None:
-                missing[folder.code] = people.missing
+        if scorer.gap_head is not None:
+            gaps[folder.code] = gap_fit.fit(scorer, collator, folder, references.originals, dtype=dtype, show=progress)
+            figures |= gaps[folder.code].figures
+        surplus = surplus_fit.fit(folder.path, folder.prepared.forms)
+        if surplus.shares is not None:
+            shares[folder.code] = surplus.shares
+            figures |= {f"{name}_{folder.code}": value for name, value in surplus.figures.items()}
     folders = [folder for folder, *_ in targets]
     records = {code: None if fit is None else fit.to_record() for code, fit in fits.items()}
     if len(folders) == 1 and (fit := fits[folders[0].code]) is not None:
@@ -168,8 +189,10 @@ def finish(
         "development": counts,
         "figures": figures,
         "calibration": records if len(records) > 1 else records[folders[0].code],
+        MISSING: {code: each.record for code, each in gaps.items() if each.record is not None},
     }
-    described = with_languages(described, [each.prepared for each in folders], fits, missing)
+    missing = {code: each.calibration for code, each in gaps.items() if each.calibration is not None}
+    described = with_languages(described, [each.prepared for each in folders], fits, missing, shares)
     config = {**described.to_config(), "training": training}
     digest = files.save(out, scorer.cpu(), pieces, config, half=store.half, bits=store.bits)
     choice = target_fit.choose(out, folders, show=progress)
@@ -185,6 +208,58 @@ def finish(
     with AtomicFile(out / locate.CARD) as file:
         file.write(card(config, name=locate.name_of(out), weights=digest, manifests=[f.manifest for f in folders]))
     return Result(out, digest, figures, None)
+
+
+def refuse_other_languages(folders: Sequence[Folder], languages: Sequence[Language]) -> None:
+    """Refuse prepared folders of other languages than a scorer's.
+
+    Raises:
+        InputError: one is too many or missing, or its table of forms is another one.
+    """
+    if {each.prepared.language for each in folders} != set(languages):
+        wanted, got = (", ".join(sorted(codes)) for codes in ({x.code for x in languages}, {x.code for x in folders}))
+        again = "; prepare them again with the tables of the checkpoint" if wanted == got else ""
+        raise InputError(f"expected prepared data of {wanted}, the languages of the scorer, got {got}{again}")
+
+
+def renew(
+    out: Path, loaded: Checkpoint, folders: Sequence[Folder], *, record: Mapping[str, Any], store: Store
+) -> Result:
+    """Write a scorer whose weights were changed, calibrated anew for each of its languages; its figures.
+
+    Args:
+        out: the checkpoint's folder.
+        loaded: the scorer, its weights rounded if they are stored so.
+        folders: the prepared folders of its languages.
+        record: of the training, without figures.
+        store: how the weights are stored.
+    """
+    described = Model.read(loaded.config).model_copy(update=_NOT_FITTED)
+    by_language, most = (
+        {each.prepared.language: each for each in folders},
+        recipe.default("experiment/source")["data.development"],
+    )
+    targets = [
+        (
+            by_language[each],
+            loaded.collator_of(each),
+            development(by_language[each].path, forms=described.pronouns, language=each, most=most),
+        )
+        for each in checkpoint_config.languages_of(loaded.config)
+    ]
+    loaded.model.to(default_device())
+    locate.refuse_taken(out)  # may have been created by another process
+    return finish(
+        out,
+        loaded.model,
+        loaded.pieces,
+        described,
+        targets,
+        record={**record, "figures": {}},
+        store=store,
+        dtype=torch.bfloat16,
+        progress=True,
+    )
 
 
 def _with_folder(settings: Train, folder: Folder) -> Train:
@@ -247,13 +322,16 @@ def with_languages(
     prepared: Sequence[Prepared],
     fits: Mapping[str, Fit | None],
     missing: Mapping[str, Calibration],
+    surplus: Mapping[str, dict[str, float]],
 ) -> Model:
     """The model of one language, described for all that it was trained on, each with its calibrations.
 
-    missing: of the logits of the gap head, of the languages that have one.
+    missing: of the logits of the gap head, of the languages that have one. surplus: shares of the wrong pronouns, of
+    the languages where people corrected enough of them.
     """
     if len(prepared) == 1:
-        return described.model_copy(update={"missing": missing.get(prepared[0].language.code)})
+        code = prepared[0].language.code
+        return described.model_copy(update={"missing": missing.get(code), "surplus": surplus.get(code)})
     targets = []
     for each in prepared:
         fit = fits[each.language.code]
@@ -262,6 +340,8 @@ def with_languages(
             target["calibration"] = {"scale": fit.scale, "bias": fit.bias}
         if (of_gaps := missing.get(each.language.code)) is not None:
             target["missing"] = of_gaps
+        if (of_forms := surplus.get(each.language.code)) is not None:
+            target["surplus"] = of_forms
         targets.append(Target.model_validate(target))
     forms = list(dict.fromkeys(form for each in prepared for form in each.forms))
     return described.model_copy(update={"language": None, "languages": targets, "pronouns": forms})

@@ -96,8 +96,11 @@ def test_scores_depend_on_the_architecture_and_on_what_is_read() -> None:
         ),
         (
             {"languages": [{"code": "en"}, GERMAN], "language": GERMAN},
-            "languages: expected no key language, calibration or missing beside it",
+            "languages: expected no key language, calibration, missing or surplus beside it",
         ),
+        ({"surplus": {"": 0.5}}, "surplus: expected no such key without a scorer that reads sources itself"),
+        ({"surplus": {"he": 0.5}, "reads_source": ROWS}, 'surplus: expected a key "", the share of all other forms'),
+        ({"surplus": {"": 1.0}, "reads_source": ROWS}, "surplus..*=1.0: expected a number from 0 to below 1"),
         (
             {"reads_source": ROWS, "head": {"kind": "average", "dropout": 0.0, "slots": 0}},
             "reads_source: expected no such key with head average, which gives no probabilities",
