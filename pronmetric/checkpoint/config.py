@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import yaml
 
 from pronmetric.checkpoint.locate import CONFIG
-from pronmetric.checkpoint.model_config import FORMAT, KEYS, WITH_PROBABILITIES, Model, Target
+from pronmetric.checkpoint.model_config import FORMAT, KEYS, WITH_PROBABILITIES, Calibration, Model, Target
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import DECISIONS, ERRORS, PREFERENCE, SCORE
 from pronmetric.pronouns import languages, tables
@@ -162,10 +162,11 @@ def untrained_note(config: Mapping[str, Any], name: str) -> str | None:
     """What a user must know of the checkpoint `name` in a language that it was not trained on; None in its own."""
     if not config.get(UNTRAINED):
         return None
-    calibrated = ", and probabilities are calibrated as in its languages on average" if config.get(CALIBRATION) else ""
+    more = "; probabilities are calibrated as in its languages on average" if config.get(CALIBRATION) else ""
+    more += "; missing pronouns are not found" if config.get(MISSING) is None else ""
     return (
         f"checkpoint {name} was not trained on {language_of(config).code}: docs/target-languages.md, "
-        f'"Languages not in training", has what was measured; missing pronouns are not found{calibrated}'
+        f'"Languages not in training", has what was measured{more}'
     )
 
 
@@ -251,8 +252,8 @@ def of_language(config: Mapping[str, Any], code: str | None, *, name: str) -> di
 def _untrained(config: Mapping[str, Any], code: str, *, name: str) -> dict[str, Any]:
     """The config for a language that is none of its training.
 
-    Its forms are those of the package's table, its calibration is the mean of those of the others, which changes no
-    order of scores within the language; it finds no missing pronouns and has no tie threshold.
+    Its forms are those of the package's table, its calibrations are the mean of those of the others, which changes no
+    order of scores within the language; it does not tell which form is missing and has no tie threshold.
     """
     scored = languages_of(config)
     refused = f"checkpoint {name} scores texts in {_codes(scored)}, and `lang={code}` is none of them"
@@ -268,10 +269,18 @@ def _untrained(config: Mapping[str, Any], code: str, *, name: str) -> dict[str, 
         )
     targets = [Target.model_validate(each) for each in config[LANGUAGES]]
     calibrated = {each.code: each.calibration for each in targets if each.calibration is not None}
-    mean = {key: fmean(getattr(each, key) for each in calibrated.values()) for key in ("scale", "bias") if calibrated}
-    target = Target.model_validate({**(languages.language(code).to_record() or {}), CALIBRATION: mean or None})
+    known = {**(languages.language(code).to_record() or {}), CALIBRATION: _mean(calibrated.values())}
+    known[MISSING] = _mean(each.missing for each in targets if each.missing is not None)
+    target = Target.model_validate(known)
     chosen = _only(config, target, record={"mean of": list(calibrated)} if calibrated else None)
     return chosen | {"pronouns": list(languages.language(code).forms), UNTRAINED: True}
+
+
+def _mean(calibrations: Iterable[Calibration]) -> Calibration | None:
+    each = list(calibrations)
+    if not each:
+        return None
+    return Calibration(scale=fmean(one.scale for one in each), bias=fmean(one.bias for one in each))
 
 
 def _only(config: Mapping[str, Any], target: Target, *, record: object) -> dict[str, Any]:

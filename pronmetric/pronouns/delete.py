@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-_OPENING = "\"'([{\u201c\u2018\u00ab"
-_CLOSING = '.,;:!?)]}"\u201d\u2019\u00bb'
+from pronmetric.text.writing import is_unspaced
+
+_OPENING = "\"'([{\u201c\u2018\u00ab\uff08\u300c\u300e"
+_CLOSING = '.,;:!?)]}"\u201d\u2019\u00bb\uff0c\u3002\u3001\uff1b\uff1a\uff01\uff1f\uff09\u300d\u300f'
 _ENDS = ".!?"
+_PARTICLE = re.compile("[\u3040-\u30ff\u7684]")  # kana, and the Chinese mark of a possessor
 
 
 class Deleted(NamedTuple):
@@ -24,16 +28,20 @@ class Deleted(NamedTuple):
 
 
 def deletable(text: str, start: int, end: int) -> bool:
-    """Whether the pronoun at [start, end) is a word between blanks and marks, and not a part of one ("it's").
+    r"""Whether the pronoun at [start, end) is a word between blanks and marks, and not a part of one ("it's").
+
+    In scripts without blanks letters may stand beside it; before a particle it is kept, as that would be left.
 
     >>> deletable("It is hers.", 6, 10), deletable("It's here.", 0, 2)
+    (True, False)
+    >>> deletable("\u6211\u770b\u89c1\u4ed6\u4e86\u3002", 3, 4), deletable("\u5f7c\u306f\u884c\u304f\u3002", 0, 1)
     (True, False)
     """
     before, after = text[start - 1 : start], text[end : end + 1]
     return (
-        (not before or before.isspace() or before in _OPENING)
+        (not before or before.isspace() or before in _OPENING or is_unspaced(before))
         and bool(after)
-        and (after.isspace() or after in _CLOSING)
+        and (after.isspace() or after in _CLOSING or (is_unspaced(after) and not _PARTICLE.match(after)))
     )
 
 

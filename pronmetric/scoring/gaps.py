@@ -10,7 +10,7 @@ import numpy as np
 
 from pronmetric.checkpoint.model_config import Calibration, Model
 from pronmetric.eval.calibration import Platt
-from pronmetric.scoring.score import LISTED, Gap, SegmentScore
+from pronmetric.scoring.score import LISTED, UNKNOWN, Gap, SegmentScore
 from pronmetric.text.words import Word
 
 
@@ -34,12 +34,13 @@ class GapReader:
     Args:
         forms: those that the head tells apart, in the order of its outputs.
         calibration: of its logits.
-        own: the forms that may be missing; None: all.
+        own: the forms that may be missing; None: all. Without any of those that the head tells apart, as in a language
+            that it was not trained on, the form is `score.UNKNOWN`.
     """
 
     def __init__(self, forms: Sequence[str], calibration: Calibration, *, own: Sequence[str] | None = None) -> None:
         kept = [number for number, form in enumerate(forms) if own is None or form in own]
-        self._places, self._forms = np.array(kept), [forms[number] for number in kept]
+        self._places, self._forms = np.array(kept, np.int64), [forms[number] for number in kept]
         self._platt = Platt(calibration.scale, calibration.bias)
 
     def read(self, rows: Sequence[tuple[np.ndarray, np.ndarray]]) -> MissingPronouns:
@@ -48,6 +49,8 @@ class GapReader:
         if not len(words):
             return MissingPronouns(words, np.zeros(0), ())
         outputs = np.concatenate([each for _, each in rows])
+        if not self._forms:
+            return MissingPronouns(words, self._platt(outputs[:, 0]), [UNKNOWN] * len(words))
         likeliest = outputs[:, 1 + self._places].argmax(1).tolist()
         return MissingPronouns(words, self._platt(outputs[:, 0]), [self._forms[k] for k in likeliest])
 

@@ -81,7 +81,8 @@ class Inference:
         self.forms = frozenset(loaded.config["pronouns"])
         self.reads_source = not no_source and checkpoint_config.reads_source(loaded.config)
         described = Model.read(loaded.config)
-        self._gaps = gap_reader(described, described.missing, own=self.language.forms) if self.reads_source else None
+        own = () if described.untrained else self.language.forms
+        self._gaps = gap_reader(described, described.missing, own=own) if self.reads_source else None
         self._judged, self._surplus = described.judged, described.surplus
 
     @cached_property

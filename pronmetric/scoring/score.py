@@ -62,10 +62,14 @@ class PronounScore(NamedTuple):
     surplus: float | None = None
 
 
+UNKNOWN = "?"  # the form of a missing pronoun, where it is not told
+
+
 class Gap(NamedTuple):
     """A place where a pronoun may be missing: before the word that starts at `start`, in code points of the text.
 
-    form: the likeliest one. probability: that one is missing there, in [0, 1].
+    form: the likeliest one; `UNKNOWN` in a language that the model was not trained on. probability: that one is
+    missing there, in [0, 1].
     """
 
     start: int

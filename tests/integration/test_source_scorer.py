@@ -386,6 +386,15 @@ def test_a_missing_form_is_one_of_the_target_language(judging: Path) -> None:
     assert named <= set(language("de").forms)
 
 
+def test_in_a_language_without_training_no_missing_form_is_told(judging: Path) -> None:
+    metric = PronounMetric.from_pretrained(judging, lang="hr", gpus=0)
+    missing = checkpoint_config.read(judging / locate.CONFIG)["languages"][0]["missing"]
+    assert metric.finds_missing and metric.config["missing"] == missing  # the mean of one
+    (found,) = metric.stream([Text("", "Ona mu je pisala.", Source("She wrote to him."))], every_gap=True)
+    assert {gap.form for gap in found.gaps} == {"?"} and len(found.gaps) == 5
+    assert found.missing == pytest.approx(sum(gap.probability for gap in found.gaps))
+
+
 def test_people_without_their_texts_are_refused(
     prepared: dict[str, Path], encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
