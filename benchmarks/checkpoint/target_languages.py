@@ -1,14 +1,15 @@
-"""A checkpoint of several target languages: replaced pronouns, the choice of gender.
+"""A checkpoint of several target languages: replaced and deleted pronouns, the choice of gender.
 
     python -m benchmarks.checkpoint.target_languages --data PREPARED ... [--model NAME|FOLDER] [--wmt-dir DIR]
         [--limit N] [--out FILE.json] [--page [FILE.md]]
 
 The texts of a language are of two kinds: the development references of its prepared folder, and, where the folder of
 WMT has its pair into English, the original of that test set (default: WMT22) with the English reference as its source.
-Of a language that the checkpoint was not trained on they are the references of all parts of its folder, and only the
-areas are measured. Each is scored with its source, without it, and with it but without any previous sentence.
+Of a language that the checkpoint was not trained on they are the references of all parts of its folder, and the choice
+of gender is not measured. Each is scored with its source, without it, and with it but without any previous sentence.
 
 - Areas under the ROC curve: a fifth of the pronouns are replaced by the folder's confusion table.
+- Areas of the gaps where a tenth of the pronouns were deleted (`gap_fit.shorten`), with the source alone.
 - The choice of gender: a singular subject pronoun of the third person against those of the other genders (er, sie, es),
   where all third-person pronouns of the English sentence are of one kind: it, he or she. A choice is right if the text
   as it is scores strictly higher. `target_suites` has sets in which the antecedent is known.
@@ -30,12 +31,14 @@ from benchmarks.checkpoint.prepared import BLOCK
 from data_prep.wmt import discovery
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
+from pronmetric.data.collate import Example
 from pronmetric.eval.detection import detect
 from pronmetric.eval.estimates import Estimate, cluster_share
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.corrupt import ConfusionTable, match_case
 from pronmetric.pronouns.languages import ENGLISH, Language, referents
 from pronmetric.text.context import CONTEXT_SIZE, Source, SourceHistory, Text, join
+from pronmetric.training.after import gap_fit
 from pronmetric.training.examples.labelled import Corrupter
 from pronmetric.training.examples.prepared import Folder
 from pronmetric.training.source.data import read_translations, replaced
@@ -121,6 +124,27 @@ def detection(metric: PronounMetric, samples: Sequence[Sample], table: Confusion
     return found
 
 
+def deletions(metric: PronounMetric, samples: Sequence[Sample]) -> dict[str, Any] | None:
+    """The area under the ROC curve of the gaps where a pronoun was deleted; None if the metric finds none missing."""
+    if not metric.finds_missing:
+        return None
+    texts, labels = [], list[dict[int, str | None]]()
+    for number, sample in enumerate(samples):
+        whole = Example("", sample.row["text"], ())
+        shorter, gaps = gap_fit.shorten(whole, np.random.default_rng([9, number]), metric.language)
+        starts = [word.start for word in metric.language.words(shorter.text)]
+        labels.append(dict(zip(starts, gaps, strict=True)))
+        texts.append(as_read(sample, shorter.text, WAYS[0]))
+    missing, scores, units = list[bool](), list[float](), list[Hashable]()
+    for sample, own, segment in zip(samples, labels, metric.stream(texts, every_gap=True), strict=True):
+        for gap in segment.gaps:
+            missing.append(bool(own[gap.start]))
+            scores.append(1 - gap.probability)
+            units.append(sample.unit)
+    area = detect(missing, scores, units).roc_auc if any(missing) else None
+    return {"texts": len(samples), "gaps": len(missing), "deleted": sum(missing), "area": area}
+
+
 def _area(
     wrong: np.ndarray, scores: Sequence[float | None], units: Sequence[Hashable], part: np.ndarray
 ) -> Estimate | None:
@@ -202,15 +226,16 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         table = ConfusionTable.load(folder.path / "confusion.json", forms=metric.language.forms)
         if folder.code not in known:
             chosen = draw(of_folder(folder.path, "train", "development"), metric.language, options.limit)
-            figures[HELD_OUT][folder.code] = {"detection": detection(metric, chosen, table)}
+            own = {"detection": detection(metric, chosen, table), "deleted": deletions(metric, chosen)}
+            figures[HELD_OUT][folder.code] = own
             continue
         for name, samples in (
             (DEVELOPMENT, of_folder(folder.path, "development")),
             (TEST, of_testset(options.testset, folder.code, wmt)),
         ):
             if chosen := draw(samples, metric.language, options.limit):
-                own = {"detection": detection(metric, chosen, table), "choice": choosing(metric, chosen)}
-                figures[name][folder.code] = own
+                own = {"detection": detection(metric, chosen, table), "deleted": deletions(metric, chosen)}
+                figures[name][folder.code] = {**own, "choice": choosing(metric, chosen)}
     return {
         "weights": pages.weights_hash(place.folder),
         "precision": metric.precision,
@@ -232,7 +257,7 @@ def page(content: Mapping[str, Any]) -> str:
     sections = []
     for name, figures in content["figures"].items():
         if figures:
-            tables = {"detection": _detection_table(figures)}
+            tables = {"detection": _detection_table(figures), "deleted": _deletion_table(figures)}
             tables |= {} if name == HELD_OUT else {"choice": _choice_table(figures)}
             sections.append(parts[name].format(testset=content["testset"], **tables))
     limit = content["limit"]
@@ -257,6 +282,14 @@ def _detection_table(figures: Mapping[str, Any]) -> str:
         found = own["detection"]
         counts = [f"{found[key]:,}" for key in ("texts", *(f"pronouns {name}" for name in names))]
         rows.append([code, *counts, *(_estimate(found[way][name]) for way in WAYS for name in names)])
+    return pages.markdown(rows)
+
+
+def _deletion_table(figures: Mapping[str, Any]) -> str:
+    rows = [["language", "texts", "gaps", "deleted", "area"]]
+    for code, own in figures.items():
+        if (found := own["deleted"]) is not None:
+            rows.append([code, *(f"{found[key]:,}" for key in ("texts", "gaps", "deleted")), _estimate(found["area"])])
     return pages.markdown(rows)
 
 

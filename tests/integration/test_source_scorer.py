@@ -130,6 +130,7 @@ def test_its_config_and_its_card_say_what_was_trained_and_how_well(several: Path
         assert cells[1] == str(training["translations"][code])
         assert cells[4] == f"{100 * own[f'source_{code}']:.1f}" and cells[6] == f"{100 * own[f'no_source_{code}']:.1f}"
         assert f"pronmetric prepare 'data.wmt=[]' data.parallel=PARALLEL data.target={code}" in card
+        assert card.count(f"fidelity.things=0 out=PREPARED-{code}") == (code == "de")
     assert "experiment=targets" in card and "'data.dir=[PREPARED-de,PREPARED-cs]'" in card
     manifests = [arrow.read_manifest(folder) for folder in prepared.values()]
     shipped = scorer_card.card(config, name="multilingual", weights="0" * 8, manifests=manifests)

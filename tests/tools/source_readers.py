@@ -50,11 +50,21 @@ def make_tokenizer(text: str) -> PreTrainedTokenizerFast:
     )
 
 
-def save_scorer(folder: Path, tokenizer: PreTrainedTokenizerFast, targets: Mapping[str, Calibration | None]) -> Path:
-    """A checkpoint in `folder` that reads texts in these languages with their sources, with random weights."""
+MISSING = Calibration(scale=0.5, bias=2.0)
+
+
+def save_scorer(
+    folder: Path, tokenizer: PreTrainedTokenizerFast, targets: Mapping[str, Calibration | None], *, gaps: bool = False
+) -> Path:
+    """A checkpoint in `folder` that reads texts in these languages with their sources, with random weights.
+
+    gaps: it has a gap head, whose logits `MISSING` calibrates in each language.
+    """
     own = [languages.language(code) for code in targets]
     records = [each.to_record() or {"code": each.code} for each in own]
     given = [{} if (each := targets[r["code"]]) is None else {"calibration": each.model_dump()} for r in records]
+    given = [{**each, "missing": MISSING.model_dump()} for each in given] if gaps else given
+    forms = list(dict.fromkeys(form for each in own for form in each.forms))
     several = {"languages": [{**record, **more} for record, more in zip(records, given, strict=True)]}
     config = {
         "format": FORMAT,
@@ -64,7 +74,8 @@ def save_scorer(folder: Path, tokenizer: PreTrainedTokenizerFast, targets: Mappi
         "segment": "mean",
         "max_pieces": 160,
         "separator": True,
-        "pronouns": list(dict.fromkeys(form for each in own for form in each.forms)),
+        "pronouns": forms,
+        **({"gap_head": {"forms": forms, "dropout": 0.1}} if gaps else {}),
         "context": "common",
         "context_size": 2,
         **(several if len(own) > 1 else {"language": records[0]}),
@@ -79,9 +90,6 @@ def save_scorer(folder: Path, tokenizer: PreTrainedTokenizerFast, targets: Mappi
                 parameter.data.normal_(std=0.3)
     files.save(folder, model, Subwords(tokenizer), config, half=False)
     return folder
-
-
-MISSING = Calibration(scale=0.5, bias=2.0)
 
 
 def add_reader(base: Path, tokenizer: PreTrainedTokenizerFast, folder: Path, *, gaps: bool = False) -> Path:

@@ -46,6 +46,7 @@ _MANIFEST = {  # keys of `prepare` by those of the manifest's config
     "whole_files": "splits.whole_files",
     "pieces": "passages.pieces",
     "fidelity.passages": "fidelity.passages",
+    "fidelity.things": "fidelity.things",
     "fidelity.ties": "fidelity.ties",
     "source.outputs": "source.outputs",
     "people.longest": "people.longest",

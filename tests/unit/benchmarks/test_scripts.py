@@ -287,7 +287,7 @@ def test_system_level(run: Run, with_reader: Path, data: Path, tmp_path: Path) -
 
 
 def test_target_languages(run: Run, unigram: PreTrainedTokenizerFast, data: Path, tmp_path: Path) -> None:
-    model = save_scorer(tmp_path / "multi", unigram, {"de": None, "ru": None})
+    model = save_scorer(tmp_path / "multi", unigram, {"de": None, "ru": None}, gaps=True)
     rows = [("It shines.", "Sie leuchtet."), ("He saw his sister.", "Er sah seine Schwester.")]
     texts = [(f"{en} {k * 37}", f"{de} {k * 37}") for k in range(20) for en, de in rows]
     for name, lines in zip(("ref.en", "src.de"), zip(*texts, strict=True), strict=True):
@@ -305,6 +305,9 @@ def test_target_languages(run: Run, unigram: PreTrainedTokenizerFast, data: Path
     assert content["figures"]["held out"]["hr"]["detection"]["texts"] == 10
     assert (tmp_path / "page.md").read_text(encoding="utf-8") in told and "originals of wmt31" in told
     assert "## Not in training" in told and "| hr | 10 | 20 |" in told
+    deleted = content["figures"]["development"]["de"]["deleted"]
+    assert deleted["texts"] == 10 and 0 < deleted["deleted"] < 10 and 0 <= deleted["area"]["value"] <= 1
+    assert "### Deleted pronouns" in told and f"| de | 10 | {deleted['gaps']} | {deleted['deleted']} |" in told
 
 
 @pytest.mark.parametrize(
