@@ -248,6 +248,8 @@ def test_rounded_weights_are_calibrated_anew_in_each_language(
     capsys.readouterr()
     assert main([*argv, str(tmp_path / "other"), "--data", data[0]]) == 1
     assert "expected prepared data of cs, de, the languages of the scorer, got de" in capsys.readouterr().err
+    assert main([*argv, str(tmp_path / "other"), "--data", *data, "--reader", "base"]) == 1
+    assert "--reader: this checkpoint reads sources itself and takes no reader" in capsys.readouterr().err
     assert main(["checkpoint", "export", "small", *argv[3:], str(tmp_path / "other"), "--data", *data]) == 1
     assert "--data: this checkpoint takes one prepared folder, got 2" in capsys.readouterr().err
 

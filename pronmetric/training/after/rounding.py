@@ -45,12 +45,14 @@ def round_checkpoint(
             weights on `data`, which must have texts with sources. None: the reader of `folder`, if it has one.
 
     Raises:
-        InputError: `out` is in use, the data are of another language or have no texts with sources for the reader, or
-            `reader` has no reader or one of other pronoun forms.
+        InputError: `out` is in use, the data are of another language or have no texts with sources for the reader,
+            `reader` has no reader or one of other pronoun forms, or the checkpoint reads sources itself and takes none.
         PronmetricError: a weight is too large.
     """
     locate.refuse_taken(out)
     loaded = files.load(folder)
+    if reader is not None and reads_source(loaded.config):
+        raise InputError("`reader=`: this checkpoint reads sources itself and takes no reader", file=folder)
     if data is not None and reads_source(loaded.config):
         return _round_scorer(folder, loaded, out, bits=bits, data=data)
     if data is not None and len(data) > 1:

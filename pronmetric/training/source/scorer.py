@@ -50,6 +50,9 @@ from pronmetric.training.source.several_languages import SeveralSources
 from pronmetric.training.start import DTYPE, Result, describe, load_teacher, training_record
 from pronmetric.version import __version__
 
+# what a model has before it is fitted on what people judged
+_NOT_FITTED: Mapping[str, Any] = {"decision": SCORE, "judged": None, "missing": None, "surplus": None}
+
 
 class SourceScorerTraining:
     """A run that trains a scorer that reads sources itself; see `pronmetric.training.run.Kind`.
@@ -121,9 +124,6 @@ class SourceScorerTraining:
             dtype=DTYPE[settings.trainer.precision],
             progress=settings.trainer.progress,
         )
-
-
-_NOT_FITTED: Mapping[str, Any] = {"decision": SCORE, "judged": None, "missing": None, "surplus": None}
 
 
 class Store(NamedTuple):
@@ -235,10 +235,8 @@ def renew(
         store: how the weights are stored.
     """
     described = Model.read(loaded.config).model_copy(update=_NOT_FITTED)
-    by_language, most = (
-        {each.prepared.language: each for each in folders},
-        recipe.default("experiment/source")["data.development"],
-    )
+    by_language = {each.prepared.language: each for each in folders}
+    most = recipe.default("experiment/source")["data.development"]
     targets = [
         (
             by_language[each],
