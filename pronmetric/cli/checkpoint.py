@@ -236,8 +236,7 @@ SURPLUS = """Tell surplus pronouns from wrong ones by what people deleted.
 Of a pronoun that is not right, a share is surplus: people would delete it, where they put another form in place of the
 rest. The share of each form is counted on the pronouns that people corrected in --data (people_train), and stored in
 the reader of sources of a copy of the checkpoint. Weights, scores and the number of errors stay as they are. Training
-and averaging of readers do the same, and so do those of scorers that read sources themselves, and export --data of
-these."""
+and averaging do the same; of a checkpoint that reads sources itself, so does export --data."""
 SURPLUS_EPILOG = """example:
   pronmetric checkpoint surplus base --data runs/people -o runs/base"""
 

@@ -7,7 +7,8 @@ post-editors of that language insert, or `WITHOUT_EDITS` where too few post-edit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,13 +32,16 @@ INSERTED, DELETED = "inserted", "deleted"  # what a calibration was fitted on
 SHARE = 0.1  # of the pronouns of a reference that are deleted; chosen by hand
 WITHOUT_EDITS = 0.017  # missing pronouns for each in a text: the post-edits en-de and en-zh have 136 for 7,867
 
+Outputs = list[tuple[np.ndarray, np.ndarray]]
+"""For each text the words after its gaps and the gap head's outputs there, as `people_fit.gaps_of` gives them."""
+
 
 class GapFit(NamedTuple):
     """The calibration, None with too few missing pronouns or where they count against the logits.
 
     record: for the config; what it was fitted on ("on"), the number of missing pronouns there ("missing"), and of
     `DELETED` the missing pronouns for each in a text that were aimed at ("rate"). figures: areas under the ROC curve of
-    gaps with a missing pronoun, "people/missing_CODE" and "development/deleted_CODE".
+    gaps with a missing pronoun, "people/missing_CODE" and, of `FEWEST` or more, "development/deleted_CODE".
     """
 
     calibration: Calibration | None
@@ -64,45 +68,51 @@ def fit(
         dtype: of the encoder's products.
         show: the progress on stderr.
     """
-    language, label = folder.prepared.language, f"missing pronouns, {folder.code}" if show else None
-    figures = dict[str, float]()
+    label = f"missing pronouns, {folder.code}" if show else None
+    read = partial(gaps_of, scorer, collator, dtype=dtype, label=label)
+    inserted, deleted = _on_insertions(read, folder), _on_deletions(read, folder, references)
+    chosen = deleted if inserted.calibration is None else inserted
+    return chosen._replace(figures=inserted.figures | deleted.figures)
 
-    def area(name: str, lacks: np.ndarray, logits: np.ndarray) -> None:
-        value = roc_auc(lacks > 0, logits, np.ones(len(lacks)))
-        if value is not None:
-            figures[f"{name}_{folder.code}"] = value
 
+def _on_insertions(read: Callable[[Sequence[Example]], Outputs], folder: Folder) -> GapFit:
+    """The fit on the gaps into which post-editors of development texts put a pronoun."""
     edited = [text for text in people_decision.development(folder.path) if text.kind == "edits"]
-    inserted = None
-    if edited:
-        examples = [people_fit.example(text, frozenset(folder.prepared.forms))[0] for text in edited]
-        outputs = gaps_of(scorer, collator, examples, dtype=dtype, label=label)
-        lacks, logits, _ = people_fit.labelled_gaps(edited, outputs, language)
-        area("people/missing", lacks, logits)
-        inserted = people_fit.calibration(logits, lacks)
+    if not edited:
+        return GapFit(None, None, {})
+    outputs = read([people_fit.example(text, frozenset(folder.prepared.forms))[0] for text in edited])
+    lacks, logits, _ = people_fit.labelled_gaps(edited, outputs, folder.prepared.language)
+    record = {"on": INSERTED, "missing": int(lacks.sum())}
+    return GapFit(people_fit.calibration(logits, lacks), record, _area("people/missing", folder, lacks, logits))
+
+
+def _on_deletions(
+    read: Callable[[Sequence[Example]], Outputs], folder: Folder, references: Sequence[Example]
+) -> GapFit:
+    """The fit on references some of whose pronouns are deleted."""
+    language = folder.prepared.language
     shorter = [shorten(text, np.random.default_rng([9, number]), language) for number, text in enumerate(references)]
-    outputs = gaps_of(scorer, collator, [each for each, _ in shorter], dtype=dtype, label=label)
     labelled = [
         (bool(gaps[place]), value)
-        for (_, gaps), (places, values) in zip(shorter, outputs, strict=True)
+        for (_, gaps), (places, values) in zip(shorter, read([each for each, _ in shorter]), strict=True)
         for place, value in zip(places.tolist(), values[:, 0].tolist(), strict=True)
     ]
-    lacking, of_gaps = np.array(labelled, dtype=float).reshape(-1, 2).T
-    area("development/deleted", lacking, of_gaps)
-    if inserted is not None:
-        return GapFit(inserted, {"on": INSERTED, "missing": int(lacks.sum())}, figures)
-    if lacking.sum() < FEWEST:
-        return GapFit(None, None, figures)
+    lacks, logits = np.array(labelled, dtype=float).reshape(-1, 2).T
+    if lacks.sum() < FEWEST:
+        return GapFit(None, None, {})
+    figures = _area("development/deleted", folder, lacks, logits)
     rate = insertions(folder)
     pronouns = sum(len(language.find(text.text)) for text in references)
-    scale, bias = fit_sum([of_gaps], lacking, rate=1 - rate * pronouns / len(lacking))
+    scale, bias = fit_sum([logits], lacks, rate=1 - rate * pronouns / len(lacks))
     if scale <= 0:
         return GapFit(None, None, figures)
-    return GapFit(
-        Calibration(scale=scale, bias=bias),
-        {"on": DELETED, "missing": int(lacking.sum()), "rate": rate},
-        figures,
-    )
+    record = {"on": DELETED, "missing": int(lacks.sum()), "rate": rate}
+    return GapFit(Calibration(scale=scale, bias=bias), record, figures)
+
+
+def _area(name: str, folder: Folder, lacks: np.ndarray, logits: np.ndarray) -> dict[str, float]:
+    value = roc_auc(lacks > 0, logits, np.ones(len(lacks)))
+    return {} if value is None else {f"{name}_{folder.code}": value}
 
 
 def insertions(folder: Folder) -> float:
