@@ -13,8 +13,7 @@ from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
 from pronmetric.scoring.judged import MARKED, MENDED
 from pronmetric.scoring.surplus import OTHER_FORMS
-from pronmetric.training.after.gap_fit import DELETED as DELETED_GAPS
-from pronmetric.training.after.gap_fit import INSERTED
+from pronmetric.training.after import gap_fit
 from pronmetric.training.after.surplus_fit import AREA, CORRECTED, DELETED, EXPECTED, PRIOR
 from pronmetric.training.card import recipe
 from pronmetric.training.card.checkpoint import BY_TABLE, front_matter, table
@@ -175,10 +174,8 @@ def _missing(fits: Mapping[str, Mapping[str, Any]], codes: Sequence[str]) -> lis
     """In which languages missing pronouns are found, and what their probabilities were fitted on."""
     if not fits:
         return ["A dropped pronoun is not scored: only pronouns in the text have a probability."]
-    inserted = [code for code in codes if fits.get(code, {}).get("on") == INSERTED]
-    deleted = [
-        f"`{code}` ({100 * fits[code]['rate']:.1f})" for code in codes if fits.get(code, {}).get("on") == DELETED_GAPS
-    ]
+    inserted = [code for code, fit in fits.items() if fit["on"] == gap_fit.INSERTED]
+    deleted = [f"`{code}` ({100 * fit['rate']:.1f})" for code, fit in fits.items() if fit["on"] == gap_fit.DELETED]
     lines = []
     if inserted:
         lines.append(
